@@ -14,11 +14,13 @@ require "kumihimo/segments/watch"
 require "kumihimo/segments/runner"
 require "kumihimo/segments/code_segment"
 require "kumihimo/segments/repetition"
+require "kumihimo/segments/log"
 require "kumihimo/segments/remote"
 require "kumihimo/segments/store"
 require "kumihimo/segments/redis"
 require "kumihimo/segments/apart"
 require "kumihimo/segments/look"
+require "kumihimo/segments/leaving"
 
 module Kumihimo
   module Segments

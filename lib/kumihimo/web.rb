@@ -176,7 +176,7 @@ module Kumihimo
         write(socket, 303, "text/plain", "", true, "#{cookie}Location: #{request.path}\r\n")
         return true
       end
-      given = [request.headers["authorization"].to_s[/\ABearer (\S+)\z/, 1], request.headers["cookie"].to_s[/(?:\A|; *)kumi=(\h+)/, 1]]
+      given = [request.headers["authorization"].to_s[/\ABearer (\S+)\z/, 1], request.headers["cookie"].to_s[/(?:\A|; *)kumi=([\w-]+)/, 1]]
       raise Refused.new(401, "this page is for who has its token: the address with ?token= was printed when it began") unless given.any? { |g| g && same?(g) }
       # A form of another site has the cookie nowhere: it is sent by pages of this one alone. An older browser sends it everywhere.
       origin = request.headers["origin"]

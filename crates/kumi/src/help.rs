@@ -7,6 +7,7 @@ Usage: kumi [options] [--] [FILE [arguments]]
        kumi run --nodes N FILE run a program on N nodes of this machine (kumi run --help)
        kumi node NAME [FILE]   run a program as a node of a cluster (kumi node --help)
        kumi top ADDRESS        look at a node: keys, rates, code segments (kumi top --help)
+       kumi cert               certificates of nodes (kumi cert --help)
 
   -e 'code'       run this text; may be given several times
   -c              check syntax only

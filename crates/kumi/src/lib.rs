@@ -1,6 +1,8 @@
-//! The command's parts: a runtime put together, the command line, running, the REPL, `kumi xml`.
+//! The command's parts: a runtime put together, the command line, running, the REPL, `kumi xml`,
+//! nodes and their certificates.
 
 pub mod allocator;
+pub mod cert;
 pub mod environment;
 pub mod help;
 pub mod node;

@@ -58,6 +58,7 @@ fn main() {
                 let program = ["-W0", "-e", "require 'kumihimo/top'; exit Kumihimo::Top.main(ARGV)", "--"];
                 argv.splice(..1, program.map(String::from));
             }
+            Some("cert") => std::process::exit(kumi::cert::main(&argv[1..])),
             _ => {}
         }
     }

@@ -113,6 +113,25 @@ const CHECKS: &[Check] = &[
         Out("1"),
     ),
     ("KUMI_TOP_TOKEN", &["KUMI_TOP_TOKEN=0123456789ab", "-W0", "-e", LOOKS], "", Has("\"node\": \"alone\"")),
+    ("KUMI_NODE_DRAIN", &["KUMI_NODE_DRAIN=soon", "node", "n", "-e", "1"], "", Has("a number of seconds")),
+    (
+        "KUMI_NODE_HAND_OVER",
+        &["KUMI_NODE_HAND_OVER=nobody", "node", "n", "-e", "S = Kumihimo::Segments; S.local.put('k', 1); p S.drain"],
+        "",
+        Out("{handed_over: 0, came_back: 0, keys_left: 1}\n"),
+    ),
+    ("KUMI_NODE_WEB", &["KUMI_NODE_WEB=127.0.0.1:0", "node", "n", "-e", "1"], "", Has("?token=")),
+    ("KUMI_NODE_WEB_TOKEN", &["KUMI_NODE_WEB_TOKEN=secret", "node", "n", "--check"], "", Has("8 letters and digits")),
+    ("KUMI_NODE_LOG_LEVEL", &["KUMI_NODE_LOG_LEVEL=loud", "node", "n", "-e", "1"], "", Has("log-level is one of info, warn, error, off")),
+    ("KUMI_NODE_LOG_FORMAT", &["KUMI_NODE_LOG_FORMAT=xml", "node", "n", "-e", "1"], "", Has("log-format is one of auto, text, json")),
+    ("KUMI_NODE_SERVES", &["KUMI_NODE_SERVES=1", "node", "n", "-e", "print ENV.key?('KUMI_NODE_SERVES')"], "", Has("\"event\":\"start\"")),
+    ("KUMI_NODE_CONFIG", &["KUMI_NODE_CONFIG=none.toml", "node", "n", "-e", "1"], "", Has("the configuration can't be read")),
+    (
+        "KUMI_NODE_ALLOW",
+        &["KUMI_NODE_ALLOW=*\tk\tnothing", "KUMI_NODE_NAME=n", "-r", "kumihimo/segments/node", "-e", "1"],
+        "",
+        Has("is no call"),
+    ),
     ("KUMI_NODE_AWAIT", &["KUMI_NODE_AWAIT=1", "node", "n", "-e", "print Kumihimo::Segments.nodes.size"], "", Out("1")),
     ("KUMI_NODE_NAME", &["KUMI_NODE_NAME=n", "-r", "kumihimo/segments/node", "-e", "print Kumihimo::Segments.node"], "", Out("n")),
     ("KUMI_NODE_TOGETHER", &["KUMI_NODE_TOGETHER=1", "node", "n", "-e", "print ENV.key?('KUMI_NODE_TOGETHER')"], "", Out("false")),
@@ -208,7 +227,7 @@ fn everything_the_help_names_is_checked_and_does_something() {
     let dir = folder();
     let (help, _) = kumi(&dir, &["--help"], "");
     // These have a help of their own.
-    let own = ["kumi xml", "kumi run", "kumi node", "kumi top"];
+    let own = ["kumi xml", "kumi run", "kumi node", "kumi top", "kumi cert"];
     let help: String = help.lines().filter(|l| !own.iter().any(|o| l.contains(o))).map(|l| format!("{l}\n")).collect();
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/VARIABLES.md")).unwrap();
     let page = page.split("## Of tests and tools").next().unwrap();

@@ -2,233 +2,15 @@
 //!
 //! A bound only tells an answer from a hang. What a test starts is killed when the test ends, however it does.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::CommandExt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const HANG: Duration = Duration::from_secs(60);
+#[path = "common/nodes.rs"]
+mod harness;
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/nodes")
-}
-
-/// `kumi` without what the environment of the tests would change, in a session of its own.
-fn kumi(args: &[&str]) -> Command {
-    let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
-    c.args(args).current_dir(folder());
-    for name in ["RUBYOPT", "RUBYLIB", "KUMI_PRELUDE", "KUMI_LIB", "RUST_BACKTRACE"] {
-        c.env_remove(name);
-    }
-    // A hand-made run of these tests may use the library of the tree.
-    if let Some(lib) = std::env::var_os("KUMI_TEST_LIB") {
-        c.env("KUMI_LIB", lib);
-    }
-    // SAFETY: only calls that are allowed between fork and exec.
-    unsafe {
-        c.pre_exec(|| {
-            for s in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-                libc::signal(s, libc::SIG_DFL);
-            }
-            libc::setsid();
-            Ok(())
-        });
-    }
-    c
-}
-
-/// A process with its output by lines. All of its session ends with it.
-struct Running {
-    child: Child,
-    input: Option<ChildStdin>,
-    lines: Receiver<String>,
-    errors: Arc<Mutex<String>>,
-    /// Ends with standard error.
-    errors_end: Receiver<()>,
-}
-
-impl Running {
-    fn start(c: &mut Command) -> Running {
-        let mut child = c.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let (to, lines) = channel();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || out.lines().map_while(Result::ok).all(|l| to.send(l).is_ok()));
-        let errors = Arc::new(Mutex::new(String::new()));
-        let (mut err, kept) = (child.stderr.take().unwrap(), errors.clone());
-        let (at_end, errors_end) = channel::<()>();
-        std::thread::spawn(move || {
-            let _at_end = at_end;
-            let mut some = [0; 4096];
-            while let Ok(n @ 1..) = err.read(&mut some) {
-                kept.lock().unwrap().push_str(&String::from_utf8_lossy(&some[..n]));
-            }
-        });
-        Running { input: child.stdin.take(), child, lines, errors, errors_end }
-    }
-    fn errors(&self) -> String {
-        self.errors.lock().unwrap().clone()
-    }
-    #[track_caller]
-    fn line(&mut self) -> String {
-        match self.lines.recv_timeout(HANG) {
-            Ok(l) => l,
-            Err(RecvTimeoutError::Timeout) => panic!("no line within {HANG:?}; standard error: {}", self.errors()),
-            Err(_) => panic!("it has ended; standard error: {}", self.errors()),
-        }
-    }
-    fn signal(&self, signal: i32) {
-        // SAFETY: touches no memory; the child was not waited for.
-        unsafe { libc::kill(self.child.id() as i32, signal) };
-    }
-    /// To all processes of its session that are in its group.
-    fn signal_group(&self, signal: i32) {
-        // SAFETY: touches no memory; the group is the child's own.
-        unsafe { libc::kill(-(self.child.id() as i32), signal) };
-    }
-    #[track_caller]
-    fn status(&mut self) -> ExitStatus {
-        let start = Instant::now();
-        loop {
-            if let Some(s) = self.child.try_wait().unwrap() {
-                return s;
-            }
-            assert!(start.elapsed() < HANG, "it does not end; standard error: {}", self.errors());
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-    /// What it printed and has not been read, its errors, and its status once it has ended.
-    #[track_caller]
-    fn end(mut self) -> (Vec<String>, String, Option<i32>) {
-        self.input = None;
-        let mut lines = Vec::new();
-        loop {
-            match self.lines.recv_timeout(HANG) {
-                Ok(l) => lines.push(l),
-                Err(RecvTimeoutError::Timeout) => panic!("it does not end: {lines:?}; standard error: {}", self.errors()),
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-        }
-        let status = self.status();
-        let _ = self.errors_end.recv_timeout(HANG);
-        (lines, self.errors(), status.code())
-    }
-    fn say(&mut self, text: &str) {
-        let to = self.input.as_mut().unwrap();
-        to.write_all(text.as_bytes()).unwrap();
-        to.write_all(b"\n").unwrap();
-        to.flush().unwrap();
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.signal_group(libc::SIGKILL);
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A folder of a test's own; short, since names of sockets are.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static MADE: AtomicUsize = AtomicUsize::new(0);
-        let n = MADE.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("kumi-nodes-{}-{n}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-    fn at(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_string()
-    }
-    fn socket(&self, name: &str) -> String {
-        format!("unix:{}", self.at(&format!("{name}.sock")))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Nodes that do as they are told (tests/nodes/puppet.rb).
-struct Puppets(Folder);
-
-impl Puppets {
-    fn new() -> Puppets {
-        Puppets(Folder::new())
-    }
-    /// The first is called `first`; the others join by it.
-    fn start(&self, name: &str, first: &str) -> Running {
-        self.start_by(&self.0.socket(name), name, first)
-    }
-    fn start_by(&self, listen: &str, name: &str, first: &str) -> Running {
-        let mut c = kumi(&["node", name, "--listen", listen]);
-        if name != first {
-            c.args(["--join", &self.0.socket(first)]);
-        }
-        let mut node = Running::start(c.arg("puppet.rb"));
-        assert_eq!(node.line(), "ready", "{}", node.errors());
-        node
-    }
-    /// All there and known to each other.
-    fn of<const N: usize>(&self, names: [&str; N]) -> [Running; N] {
-        let mut all = names.map(|n| self.start(n, names[0]));
-        for node in &mut all {
-            node.is(&format!("S.wait_for_nodes({N}, timeout: 20).size"), &N.to_string());
-        }
-        all
-    }
-}
-
-impl Running {
-    /// What comes of an expression: the value as `inspect` shows it, or the error.
-    #[track_caller]
-    fn ask(&mut self, code: &str) -> String {
-        self.say(code);
-        self.answer()
-    }
-    /// The answer to what was said.
-    #[track_caller]
-    fn answer(&mut self) -> String {
-        loop {
-            let l = self.line();
-            if let Some(l) = l.strip_prefix("= ") {
-                return l.to_string();
-            }
-        }
-    }
-    #[track_caller]
-    fn is(&mut self, code: &str, want: &str) {
-        assert_eq!(self.ask(code), want, "{code}; standard error: {}", self.errors());
-    }
-    /// It starts like this: an error.
-    #[track_caller]
-    fn fails(&mut self, code: &str, with: &str) {
-        let a = self.ask(code);
-        assert!(a.starts_with(with), "{code}: {a}, not {with}; standard error: {}", self.errors());
-    }
-    /// It becomes this within the bound.
-    #[track_caller]
-    fn becomes(&mut self, code: &str, want: &str) {
-        let start = Instant::now();
-        loop {
-            let a = self.ask(code);
-            if a == want {
-                return;
-            }
-            assert!(start.elapsed() < HANG, "{code}: {a}, not {want}; standard error: {}", self.errors());
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-}
+use harness::*;
 
 // Programs.
 
@@ -693,20 +475,24 @@ fn wrong_arguments_are_told_apart() {
         assert_eq!((err.as_str(), status), ("", Some(0)), "{args:?}");
         assert!(out[0].starts_with(&format!("Usage: kumi {}", args[0])), "{out:?}");
     }
-    for (args, want) in [
-        (&["node", "x", "--listen", "nonsense", "-e", "1"][..], "nonsense: an address is host:port"),
-        (&["node", "x", "--listen", "127.0.0.1:99999", "-e", "1"], "a port is a number"),
-        (&["node", "x", "--listen", "0.0.0.0:0", "-e", "1"], "without TLS a node listens on loopback and Unix sockets only"),
-        (&["node", "x", "--insecure", "--listen", "0.0.0.0:0", "-e", "1"], "is no address to reach a node at: say which one is (--public)"),
-        (&["node", "a b", "-e", "1"], "a node's name is 1 to 64 bytes"),
-        (&["node", "", "-e", "1"], "a node's name is 1 to 64 bytes"),
-        (&["node", "x", "--cert", "a.pem", "-e", "1"], "--cert, --key and --ca belong together"),
-        (&["node", "x", "--cert", "a", "--key", "b", "--ca", "c", "-e", "1"], "No such file"),
-        (&["node", "x", "--listen", "unix:/nowhere/x.sock", "-e", "1"], "can't listen at unix:/nowhere/x.sock"),
+    for (args, want, status) in [
+        (&["node", "x", "--listen", "nonsense", "-e", "1"][..], "nonsense: an address is host:port", 78),
+        (&["node", "x", "--listen", "127.0.0.1:99999", "-e", "1"], "a port is a number", 78),
+        (&["node", "x", "--listen", "0.0.0.0:0", "-e", "1"], "other machines reach this address, and there are no certificates", 78),
+        (
+            &["node", "x", "--insecure", "--listen", "0.0.0.0:0", "-e", "1"],
+            "is no address to reach a node at: say which one is by public",
+            78,
+        ),
+        (&["node", "a b", "-e", "1"], "a node's name is 1 to 64 bytes", 1),
+        (&["node", "", "-e", "1"], "name is empty", 78),
+        (&["node", "x", "--cert", "a.pem", "-e", "1"], "--cert, --key and --ca belong together", 78),
+        (&["node", "x", "--cert", "a", "--key", "b", "--ca", "c", "-e", "1"], "No such file", 78),
+        (&["node", "x", "--listen", "unix:/nowhere/x.sock", "-e", "1"], "can't listen at unix:/nowhere/x.sock", 1),
     ] {
-        let (out, err, status) = run(args);
-        assert_eq!((out.len(), status), (0, Some(1)), "{args:?}: {err}");
-        assert!(err.starts_with("kumi node: ") && err.contains(want) && err.lines().count() == 1, "{args:?}: {err}");
+        let (out, err, is) = run(args);
+        assert_eq!((out.len(), is), (0, Some(status)), "{args:?}: {err}");
+        assert!(err.lines().all(|l| l.starts_with("kumi node: ")) && err.contains(want), "{args:?}: {err}");
     }
     let (_, err, status) = run(&["run", "--nodes", "2", "nowhere.rb"]);
     assert_eq!(status, Some(1));
@@ -719,7 +505,7 @@ fn wrong_arguments_are_told_apart() {
 fn a_node_without_a_program_serves_until_it_is_told_to_end() {
     let folder = Folder::new();
     for signal in [libc::SIGTERM, libc::SIGINT] {
-        let mut east = Running::start(&mut kumi(&["node", "east", "--listen", &folder.socket("east")]));
+        let mut east = Running::start(&mut kumi(&["node", "east", "--listen", &folder.socket("east"), "--log-level", "warn"]));
         assert_eq!(east.line(), format!("node east serves at {}", folder.at("east.sock")));
         let code = "p Kumihimo::Segments['east'].put('k', 5), Kumihimo::Segments['east'].take('k', timeout: 20)";
         let (out, err, status) =
@@ -827,7 +613,7 @@ fn certificates_say_who_may_come() {
     // A node's certificate names the node.
     let other = made.start("north", "west", "ca", Some(&address));
     let (out, err, status) = other.end();
-    assert!(out.is_empty() && status == Some(1) && err.contains("north"), "{out:?} {err}");
+    assert!(out.is_empty() && status == Some(78) && err.contains("north"), "{out:?} {err}");
     let mut plain = Running::start(&mut kumi(&["node", "west", "--join", &address, "puppet.rb"]));
     assert_eq!(plain.line(), "ready");
     plain.fails("S.wait_for_nodes(2, timeout: 1.5)", "TimeoutError: 1 of 2 nodes within 1.5 s: west; connections that failed: ");

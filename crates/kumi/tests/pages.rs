@@ -17,6 +17,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("docs/COMPAT.md", &["core/tracepoint"]),
     // The reader's own.
     ("docs/SEGMENTS.md", &["work.rb"]),
+    ("docs/OPERATING.md", &["work.rb"]),
     ("docs/GUIDE.md", &["slow.rb", "sample.rb", "stands.rb"]),
     // Beside an installed command.
     ("docs/VARIABLES.md", &["lib/kumi"]),

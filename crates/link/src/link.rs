@@ -66,6 +66,8 @@ pub enum Command {
     Connect(Peer),
     /// A second one is, for large messages.
     Bulk(Peer),
+    /// The node leaves the cluster.
+    Leave,
     /// A name was looked up.
     Found(Arc<str>, std::io::Result<Vec<SocketAddr>>),
 }
@@ -198,6 +200,12 @@ impl Link {
     /// The host's deadline is another: it is asked anew.
     pub fn nudge(&self) {
         self.shared.wake();
+    }
+
+    /// Says to the others that this node goes: from then on it is no member of theirs. Its connections stay until [`stop`](Link::stop),
+    /// and [`members`](Link::members) is what was known then.
+    pub fn leave(&self) {
+        self.shared.command(Command::Leave);
     }
 
     /// Says goodbye to all, closes everything, and waits until the thread has ended; called by the host itself, it does not wait. The

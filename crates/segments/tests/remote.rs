@@ -2,8 +2,8 @@
 //! do to others.
 
 use kumi_segments::{
-    Ask, Asked, Body, Call, Client, ClientOptions, Done, Failure, FromClient, FromOwner, Hold, Input, Kind, Node, NodeOptions, Outbox, Put,
-    Refusal, Reply, Store, Waiter, Watch, What,
+    Act, Ask, Asked, Body, Call, Client, ClientOptions, Done, Failure, FromClient, FromOwner, Hold, Input, Kind, Node, NodeOptions, Outbox,
+    Put, Refusal, Reply, Rule, Rules, Store, Waiter, Watch, What,
 };
 #[cfg(debug_assertions)]
 use kumi_segments::{Bug, plant};
@@ -864,4 +864,109 @@ fn watches_end_with_their_session_and_take_no_more_than_their_bounds() {
     p.pass(6 * SECOND);
     assert_eq!(p.out.ended[&token], Err(Failure::Unknown));
     assert_eq!(events(&p.call(Call::Watch(Watch::Next(0)))), []);
+}
+
+#[test]
+fn who_waits_at_a_node_that_goes_is_told_and_what_it_holds_may_end() {
+    let mut p = Pair::new();
+    p.call(put(b"job", 1)).unwrap();
+    p.call(put(b"job", 2)).unwrap();
+    let (held, _) = p.ask(take(b"job", Some(10 * SECOND)), None);
+    let (late, _) = p.ask(take(b"job", Some(10 * SECOND)), None);
+    p.carry();
+    let waits: Vec<u64> = (0..10_000).map(|_| p.ask(take(b"none", None), None).0).collect();
+    p.carry();
+    p.node.drain(p.now, |w| p.woken.push(*w), &mut |_, m| p.back.push(m));
+    assert!(p.node.is_draining());
+    p.carry();
+    assert!(waits.iter().all(|w| p.out.ended[w] == Err(Failure::Refused(Refusal::Leaving))));
+    assert_eq!(p.node.manager().requests(), 0);
+    for call in [put(b"job", 3), take(b"job", None), Call::Commit { leases: vec![], outputs: vec![store(b"out", 1)] }] {
+        assert_eq!(p.call(call), Err(Failure::Refused(Refusal::Leaving)));
+    }
+    // A run that has its inputs may end, outputs and all.
+    let commit = |p: &Pair, token| Call::Commit { leases: vec![p.lease(token)], outputs: vec![store(b"out", 9)] };
+    let first = commit(&p, held);
+    assert_eq!(p.call(first), Ok(Done::Ok));
+    let ended = p.node.end_leases(p.now, |_| {}, &mut |_, _| {});
+    assert_eq!((ended, p.len(b"job"), p.len(b"out")), (1, 1, 1));
+    let second = commit(&p, late);
+    assert_eq!(p.call(second), Err(Failure::Refused(Refusal::LeaseOver)));
+    assert_eq!(p.len(b"job"), 1);
+}
+
+#[test]
+fn a_put_that_has_found_room_before_its_node_goes_is_done() {
+    let mut p = Pair::new();
+    p.call(Call::Limit(b"k".to_vec(), 1)).unwrap();
+    p.call(put(b"k", 1)).unwrap();
+    let (waits, _) = p.ask(Call::Put(Put { store: store(b"k", 2), wait: true }), None);
+    let (waits_still, _) = p.ask(Call::Put(Put { store: store(b"k", 3), wait: true }), None);
+    p.carry();
+    let k = p.node.manager().find_key(b"k").unwrap();
+    let input = Input { key: k, kind: Kind::Take, after: None };
+    let took = p.node.with(|_: &u64| {}, |m, wake| m.get(0, &[input], Hold::Never, None, wake));
+    assert!(matches!(took, Ok(Asked::Here(_))));
+    p.node.drain(p.now, |_| {}, &mut |_, m| p.back.push(m));
+    p.carry();
+    assert_eq!(p.out.ended[&waits], Ok(Done::Stored(Some(2))));
+    assert_eq!(p.out.ended[&waits_still], Err(Failure::Refused(Refusal::Leaving)));
+    assert_eq!(p.len(b"k"), 1);
+}
+
+#[test]
+fn who_waits_for_a_key_that_is_another_node_s_now_is_turned_away() {
+    let mut p = Pair::new();
+    let (mine, _) = p.ask(take(b"mine", None), None);
+    let (other, _) = p.ask(take(b"other", None), None);
+    p.carry();
+    p.node.turn_away(p.now, |key| key == b"mine", |_| {}, &mut |_, m| p.back.push(m));
+    p.carry();
+    assert_eq!(p.out.ended[&other], Err(Failure::Refused(Refusal::Moved)));
+    assert_eq!(p.call(put(b"mine", 1)), Ok(Done::Stored(Some(1))));
+    assert_eq!(p.values(mine), [1]);
+}
+
+#[test]
+fn segments_are_taken_out_with_their_times() {
+    let mut p = Pair::new();
+    let timed = |delay, ttl| Call::Put(Put { store: Store { delay, ttl, ..store(b"k", 1) }, wait: false });
+    p.call(timed(None, Some(5 * SECOND))).unwrap();
+    p.call(timed(Some(9 * SECOND), None)).unwrap();
+    let now = p.now;
+    let (ends, enters) = p.node.with(
+        |_: &u64| {},
+        |m, wake| {
+            assert_eq!(m.standing(), [b"k"]);
+            let key = m.find_key(b"k").unwrap();
+            let input = Input { key, kind: Kind::Take, after: None };
+            let Ok(Asked::Here(a)) = m.get(now, &[input], Hold::Open, None, wake) else { panic!() };
+            let ends = m.leased(a[0].lease.unwrap()).unwrap().1;
+            (ends, m.pull_delayed(key).map(|d| d.0))
+        },
+    );
+    assert_eq!((ends, enters), (Some(now + 5 * SECOND), Some(now + 9 * SECOND)));
+    assert!(p.node.manager().standing().is_empty());
+}
+
+#[test]
+fn a_client_does_what_it_is_allowed_to_and_nothing_else() {
+    let mut p = Pair::new();
+    p.call(put(b"job.1", 1)).unwrap();
+    p.call(put(b"pay", 1)).unwrap();
+    p.node.set_rules(Rules::new(vec![Rule { node: "cl*".into(), keys: "job.*".into(), acts: vec![Act::Put, Act::Take, Act::Stat] }]));
+    let no = Err(Failure::Refused(Refusal::NotAllowed));
+    assert_eq!(p.call(put(b"job.1", 2)), Ok(Done::Stored(Some(2))));
+    assert_eq!(p.call(put(b"pay", 2)), no);
+    assert_eq!(p.call(take(b"pay", None)), no);
+    let (held, _) = p.ask(take(b"job.1", Some(SECOND)), None);
+    p.carry();
+    let commit = |outputs| Call::Commit { leases: vec![p.lease(held)], outputs };
+    let (wrong, right) = (commit(vec![store(b"pay", 1)]), commit(vec![store(b"job.2", 1)]));
+    assert_eq!(p.call(wrong), no);
+    assert_eq!(p.call(right), Ok(Done::Ok));
+    assert_eq!(p.call(Call::Limit(b"job.1".to_vec(), 1)), no);
+    let names = Call::Names { prefix: vec![], after: None, most: 10 };
+    assert_eq!(p.call(names), Ok(Done::Names(vec![b"job.1".to_vec(), b"job.2".to_vec()])));
+    assert_eq!(p.len(b"pay"), 1);
 }

@@ -25,6 +25,16 @@ module Kumihimo
 
       HERE = nil
 
+      @running = 0
+      @counting = Mutex.new
+
+      class << self
+        # How many runs there are now.
+        attr_reader :running
+
+        def count(by) = @counting.synchronize { @running += by }
+      end
+
       def start
         @thread = Thread.new { work }
         @thread.report_on_exception = false
@@ -61,6 +71,7 @@ module Kumihimo
       def work
         @segment.__perform_apart(self)
       ensure
+        Apart.count(-1) if @runs
         # Also of one that was cancelled or killed.
         give_back unless @done
       end
@@ -70,7 +81,13 @@ module Kumihimo
       # Waits for the inputs. From then on it can't be cancelled.
       def acquire
         reserve
+        if Leaving.begun?
+          # The node is about to go: nothing begins.
+          give_back_held(@held, false)
+          sleep
+        end
         Thread.exit unless @lock.synchronize { @runs = !@cancelled }
+        Apart.count(1)
       end
 
       # On whose behalf it runs.

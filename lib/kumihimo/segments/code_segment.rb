@@ -343,13 +343,16 @@ module Kumihimo
       __ends_by(error, key)
       if key && tries >= most
         letter = Segments::Value.shared({ error: __told(error), tries: tries, inputs: __inputs_for_letter(names), keys: __keys_for_letter(names) })
-        begin
-          __seg_give_up(self, [key, letter])
-        rescue Segments::NotTransferable
-          # See Segments::Calls.put.
-          __seg_encode(letter)
-          __seg_give_up(self, [key, letter])
-        end
+        given =
+          begin
+            __seg_give_up(self, [key, letter])
+          rescue Segments::NotTransferable
+            # See Segments::Calls.put.
+            __seg_encode(letter)
+            __seg_give_up(self, [key, letter])
+          end
+        __log_letter(key, tries, error) if given
+        given
       else
         __seg_give_up(self, nil)
       end
@@ -384,7 +387,9 @@ module Kumihimo
       names = self.class.__inputs.map(&:name)
       keys = names.zip(held).filter_map { |name, h| [name, [h.key, *apart.name_of(h.node)]] if h.lease }.to_h
       inputs = names.zip(held.map(&:value)).to_h
-      apart.dead_letter(key, Segments::Value.shared({ error: __told(error), tries:, inputs:, keys: }))
+      done = apart.dead_letter(key, Segments::Value.shared({ error: __told(error), tries:, inputs:, keys: }))
+      __log_letter(key, tries, error)
+      done
     rescue Segments::Error
       # The leases are over, or the node is gone: there is nothing to give back.
     end
@@ -401,6 +406,11 @@ module Kumihimo
     # Of what was taken: where it is put back to.
     def __keys_for_letter(inputs)
       inputs.each_with_index.filter_map { |input, i| [input.name, [__seg_input(self, i)[0].name]] if input.take }.to_h
+    end
+
+    def __log_letter(key, tries, error)
+      log = Segments.const_get(:Log)
+      log.warn("dead letter", key: key.name, code: self.class.name, tries:, error: __told(error)) if log.set?
     end
 
     def __told(error)

@@ -19,6 +19,13 @@ module Kumihimo
     # The program is no node, or the node is not there.
     class NotConnected < Error; end
 
+    # A node does not let this one do that with that key.
+    class NotAllowed < Error; end
+
+    # The key of a group went to another node while it was waited for. The group asks there.
+    class Moved < Error; end
+    private_constant :Moved
+
     # A node can't listen or join as it was told.
     class LinkError < Error; end
 

@@ -103,7 +103,11 @@ module Kumihimo
       def dead_letters = Look.dead_letter_keys
 
       # Why this node takes no part now, in words; nil: it does, or the program is no node and was none.
-      def not_ready = @left ? "the node has left the cluster" : nil
+      def not_ready
+        return "the node has left the cluster" if @left
+        return "the node is about to leave the cluster" if Leaving.begun?
+        "the node has not joined yet" if @joins && cluster? && nodes.size < 2
+      end
 
       # Serves a page about this node: nodes, keys, code segments, rates, collections, dead letters. `/healthz` and `/readyz` say that it lives
       # and takes part, `/metrics` is for Prometheus. Gives the address, with the token that it asks for.

@@ -11,15 +11,39 @@ module Kumihimo
         def start
           list = ->(name) { ENV.delete("KUMI_NODE_#{name}").to_s.split(",") }
           one = ->(name) { ENV.delete("KUMI_NODE_#{name}") }
+          serves = one["SERVES"]
+          Log.set(one["LOG_LEVEL"] || (serves ? "info" : "error"), one["LOG_FORMAT"] || "auto")
+          @notify = ENV.delete("NOTIFY_SOCKET")
+          web, token = one["WEB"], one["WEB_TOKEN"]
           name, await, together = one["NAME"], one["AWAIT"], one["TOGETHER"]
+          @drain = (one["DRAIN"] || 5).to_f
+          tls = %w[CERT KEY CA].map(&one)
           Segments.listen(name, listen: list["LISTEN"], join: list["JOIN"], public: one["PUBLIC"],
-                                certificate: one["CERT"], key: one["KEY"], authority: one["CA"], insecure: !one["INSECURE"].nil?)
+                                certificate: tls[0], key: tls[1], authority: tls[2], insecure: !one["INSECURE"].nil?,
+                                hand_over: one["HAND_OVER"], allow: rules(one["ALLOW"]))
+          Log.info("start", address: Segments.address)
+          if web
+            page = Segments.web(web, token:)
+            # Who gave the token knows it.
+            Log.always("page", address: token ? page.sub(/\?token=.*/, "") : page)
+          end
+          # A service that is told to reload does not end, whatever there is to reload.
+          Signal.trap("HUP") { Thread.new { reload } } if tls.all? || serves || @notify
+          # A program that ends meanwhile waits for it.
+          at_exit { @draining&.join }
+          end_by("TERM") { |signal| Thread.main.raise(SignalException, signal) }
           Segments.wait_for_nodes(await.to_i, timeout: 60) if await
+          notify("READY=1")
           begin_together if together
-        rescue Segments::Error, ArgumentError => error
+        rescue Segments::Error, ArgumentError, SystemCallError => error
           # What the library calls so, the command line calls otherwise.
           warn "kumi node: #{error.message.sub("(advertise)", "(--public)").sub("certificate:, key: and authority:", "--cert, --key and --ca")}"
           exit! 1
+        end
+
+        # A line for each: node, keys and calls with tabs between.
+        def rules(text)
+          text.to_s.each_line(chomp: true).map { |line| %i[node keys calls].zip(line.split("\t")).to_h }
         end
 
         # All see each other before the first begins: it might end soon, and be missed by those that still wait. The first by name
@@ -37,19 +61,49 @@ module Kumihimo
 
         BEGINS = "kumi run begins"
         private_constant :BEGINS
-        private :begin_together
+        private :begin_together, :rules
 
         # Serves this node's segments until it is told to end.
         def serve
           puts "node #{Segments.node} serves at #{Segments.address}"
           $stdout.flush
-          Signal.trap("TERM") { exit }
-          sleep
-        rescue Interrupt
-          nil
-        ensure
-          Segments.leave
+          over = Thread::Queue.new
+          %w[TERM INT].each { |signal| end_by(signal) { over << true } }
+          over.pop
         end
+
+        # The first signal drains the node and calls the block; the second ends the process at once.
+        def end_by(signal)
+          Signal.trap(signal) do |number|
+            exit!(128 + number) if @ending
+            @ending = true
+            @draining = Thread.new { drain }
+            Thread.new do
+              @draining.join
+              yield "SIG#{signal}"
+            end
+          end
+        end
+
+        def drain
+          notify("STOPPING=1")
+          Segments.drain(timeout: @drain)
+        rescue StandardError => error
+          warn error.full_message(highlight: $stderr.tty?)
+        end
+
+        def reload
+          Segments.reload_certificates
+          Log.info("certificates read")
+        rescue Segments::Error => error
+          Log.error("certificates stay as they were", why: error.message)
+        end
+
+        # Tells the service manager, if there is one.
+        def notify(text)
+          __seg_notify(@notify, text) if @notify
+        end
+        private :end_by, :drain, :reload, :notify
       end
     end
   end

@@ -10,19 +10,40 @@ module Kumihimo
         (@managers ||= {})[name] ||= RemoteManager.__send__(:new, name)
       end
 
+      # The proxy by which a group asks.
+      def grouped(name) = (@grouped ||= {})[name] ||= RemoteManager.__send__(:new, name, true)
+
       # Makes this program a node. `listen:` and `join:` are addresses, or lists of them: "127.0.0.1:7000", "unix:/run/east.sock".
       # certificate:, key:, authority: are paths of PEM files: then nodes prove to each other who they are. Without them a node
       # listens on loopback and Unix sockets only, unless `insecure: true` says otherwise. public: the address that others are told.
-      def listen(name, listen: [], join: [], certificate: nil, key: nil, authority: nil, insecure: false, public: nil)
+      # allow: what other nodes may do here, [{ node: "west*", keys: "job.*", calls: [:put, :take] }, ..]; none: everything.
+      # hand_over: names of the nodes that a group's keys stand on, such as "node*": keys of this node move with their group (see `drain`).
+      def listen(name, listen: [], join: [], certificate: nil, key: nil, authority: nil, insecure: false, public: nil, hand_over: nil,
+                 allow: [])
         given = [certificate, key, authority].compact.size
         raise ArgumentError, "certificate:, key: and authority: belong together" unless given.zero? || given == 3
+        raise Error, "this program was a node and was drained: nothing begins here any more" if Leaving.begun?
+        __seg_rules(allow.map { |rule| [*rule.values_at(:node, :keys).map(&:to_s), Array(rule[:calls]).join(",")] })
         __seg_link(name.to_s, Array(listen), Array(join), insecure, certificate, key, authority, public)
         @node = name.to_s.dup.freeze
         @left = false
+        @joins = !(Array(join) - Array(listen)).empty?
+        @certificates = given == 3 ? [certificate, key, authority].map(&:to_s) : nil
         @managers = {}
+        @grouped = {}
         leave_at_exit
         serve { loop { __seg_encoder } }.name = "segments' encoder"
         serve { Members.watch }.name = "segments' members"
+        Leaving.follow(hand_over) if hand_over
+        self
+      end
+
+      # Reads the certificate, its key and the authority again: connections that are made from now on use them. Those that stand go on.
+      # Raises LinkError where they can't be used; then the old ones stay.
+      def reload_certificates
+        raise LinkError, "this node was started without certificates: there is nothing to read" unless @certificates
+        certificate, key, authority = @certificates
+        __seg_certificates(certificate, key, authority)
         self
       end
 
@@ -31,6 +52,7 @@ module Kumihimo
         @left = true if cluster?
         @node = nil
         @managers = {}
+        @grouped = {}
         __seg_unlink
       end
 
@@ -118,6 +140,11 @@ module Kumihimo
       def self.watch
         loop do
           change, name = __seg_news
+          if change == :refused
+            Log.info("refused", why: name)
+            next
+          end
+          change == :conflict ? Log.error("conflict", member: name) : Log.info(change.name, member: name)
           if change == :conflict
             warn "kumi: another node is called #{name}: this one is out of the cluster. Give each node a name of its own."
             next
@@ -212,6 +239,8 @@ module Kumihimo
       def __lease(inputs, lease, timeout)
         found = __ended(__seg_call_get(@peer, inputs, (lease * 1_000_000_000).to_i, true), timeout, true)
         __same(found, NOTHING) ? nil : found
+      rescue Moved
+        retry
       end
 
       def __commit(leases, outputs)
@@ -245,7 +274,11 @@ module Kumihimo
         ttl = Calls.nanoseconds(ttl, "ttl") unless __same(ttl, nil)
         # The call itself ends in time: then nothing was put.
         wait = KumiSys.deadline(timeout) unless __same(timeout, nil)
-        __ended(__begin_put(key, value, bits, delay, ttl, wait), nil, false)
+        begin
+          __ended(__begin_put(key, value, bits, delay, ttl, wait), nil, false)
+        rescue Moved
+          @grouped ? raise : retry
+        end
       end
 
       def __begin_put(key, value, bits, delay, ttl, wait)
@@ -261,6 +294,8 @@ module Kumihimo
         found = __ended(__seg_call_get(@peer, [[key, take, after]], nil, true), timeout, whole)
         raise TimeoutError, "no segment under #{key.inspect} on #{where} within #{timeout} s" if __same(found, NOTHING)
         whole ? Calls.segment(key, found[0].first(6)) : found
+      rescue Moved
+        @grouped ? raise : retry
       end
 
       def __look(key, take, after, default)
@@ -283,10 +318,12 @@ module Kumihimo
 
     # The proxy of another node's manager.
     class RemoteManager < Proxy
-      attr_reader :node
+      attr_reader :node, :peer
 
-      def initialize(node)
+      # grouped: who asks knows where to ask when a key has moved.
+      def initialize(node, grouped = false)
         @node = node
+        @grouped = grouped
         @peer = __seg_peer(node)
       end
 
@@ -379,13 +416,57 @@ module Kumihimo
 
       def manager_of(key) = Segments[node_of(key)]
 
-      %i[put put? update peek take peek? take? peek_segment take_segment size stat limit].each do |call|
-        define_method(call) { |key, *arguments, **options| manager_of(key).public_send(call, key, *arguments, **options) }
+      %i[put put? update peek? take? size stat limit].each do |call|
+        define_method(call) do |key, *arguments, **options|
+          __where(key) { |manager| manager.public_send(call, key, *arguments, **options) }
+        end
+      end
+
+      %i[peek take peek_segment take_segment].each do |call|
+        define_method(call) { |key, after: nil, timeout: nil| __wait(call, key, after, timeout) }
       end
 
       def key(name) = manager_of(name).key(name)
       def keys(prefix = "") = members.flat_map { |node| Segments[node].keys(prefix) }.sort
       def inspect = "#<#{self.class} #{@name}>"
+
+      private
+
+      # So long it is asked anew while members change, in seconds.
+      PATIENCE = 5
+      # So often who waits on this node looks whether the key is still its own, in seconds.
+      LOOK = 0.5
+      private_constant :PATIENCE, :LOOK
+
+      # Where the key is: it is asked again where a node is about to go, or the key has moved. Nothing was done there.
+      def __where(key)
+        since = nil
+        begin
+          node = node_of(key)
+          yield node == Segments.node ? Segments.local : Segments.grouped(node)
+        rescue Moved, NotConnected
+          since ||= __clock
+          raise if !Segments.cluster? || members.empty? || __clock - since > PATIENCE
+          sleep 0.02
+          retry
+        end
+      end
+
+      def __wait(call, key, after, timeout)
+        ends = __same(timeout, nil) ? nil : __clock + timeout
+        begin
+          __where(key) do |manager|
+            left = ends && [ends - __clock, 0].max
+            left = [left, LOOK].compact.min if __same(manager, Segments.local)
+            manager.public_send(call, key, after:, timeout: left)
+          end
+        rescue TimeoutError
+          retry unless ends && __clock >= ends
+          raise TimeoutError, "no segment under #{key.inspect} of the group #{@name} within #{timeout} s"
+        end
+      end
+
+      def __clock = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 

@@ -18,6 +18,7 @@ mod cell;
 mod clock;
 pub mod encode;
 mod keys;
+mod notify;
 mod put;
 mod quick;
 mod remote;
@@ -36,11 +37,13 @@ pub fn register(cx: &mut Cx) {
         clock::TABLE,
         encode::TABLE,
         keys::TABLE,
+        notify::TABLE,
         put::TABLE,
         remote::calls::TABLE,
         remote::redis::TABLE,
         remote::stores::TABLE,
         remote::watch::TABLE,
+        remote::leaving::TABLE,
         run::TABLE,
         state::TABLE,
         wait::TABLE,

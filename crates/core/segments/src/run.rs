@@ -8,7 +8,7 @@ use crate::cell::Cell;
 use crate::encode::Later;
 use crate::keys::{Named, known, named};
 use crate::put::{UPDATE, how, new_of, trace_value};
-use crate::state::{Local, Made, Woken, made};
+use crate::state::{Inner, Local, Made, Woken, made};
 use crate::wait::{fail, kind, not_shared, stale};
 use crate::{clock, leaf};
 use kumi_segments::{Answer, Asked, Claimed, Hold, Input, Kind, LeaseId, New, Output, RequestId, Waiter};
@@ -54,6 +54,8 @@ pub struct Runs {
     busy: usize,
     /// Tasks that wait until nothing is ready or running.
     settling: Vec<Waker>,
+    /// The node is about to go: none begins any more.
+    stopped: bool,
     /// How classes start their objects, by their bits. Neither is kept alive: a class has its plan, and the plan its class.
     plans: HashMap<u64, Value, BuildHasherDefault<FxHasher>>,
 }
@@ -111,6 +113,9 @@ impl Runs {
     /// The run of this number is complete: whom to wake.
     pub fn is_ready(&mut self, run: u32) -> Option<Waker> {
         self.runs.get(run as usize)?.as_ref()?;
+        if self.stopped {
+            return None;
+        }
         self.ready.push_back(run);
         self.wake_idle()
     }
@@ -287,7 +292,8 @@ fn begin(cx: &mut Cx, made: &'static Made, object: Value, plan: Value) -> Result
         }
         let mut woken = Woken::default();
         let mut run = Box::new(Run::new(object, plan));
-        let asked = match inputs.is_empty() {
+        let stopped = inner.runs.stopped;
+        let asked = match inputs.is_empty() || stopped {
             true => Ok(None),
             false => {
                 let now = inner.now();
@@ -313,7 +319,7 @@ fn begin(cx: &mut Cx, made: &'static Made, object: Value, plan: Value) -> Result
         if complete {
             let w = inner.runs.is_ready(number);
             woken.add(w);
-        } else {
+        } else if !stopped {
             let now = inner.now();
             let (stood, w) = inner.act(|m, w| m.stand(now, &inputs, Hold::Open, Waiter::Local(Local::Code(number)), w));
             woken.join(w);
@@ -644,6 +650,27 @@ fn cancel(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     woken.wake(cx);
     Ok(Value::TRUE)
+}
+/// No run begins any more. What those that have not begun were given comes back; whoever waits for their end goes on waiting.
+pub fn stop(inner: &mut Inner) -> Woken {
+    let mut woken = Woken::default();
+    inner.runs.stopped = true;
+    inner.runs.ready.clear();
+    let (mut requests, mut leases) = (Vec::new(), Vec::new());
+    for r in inner.runs.runs.iter_mut().flatten().filter(|r| r.stage == Stage::Waits) {
+        requests.extend(r.request.take());
+        leases.extend(r.inputs.drain(..).filter_map(|g| g.lease));
+    }
+    let now = inner.now();
+    for id in requests {
+        woken.join(inner.act(|m, w| m.leave(now, id, w)).1);
+    }
+    // The last first, so that takes that wait see the queue as it was.
+    for lease in leases.into_iter().rev() {
+        woken.join(inner.act(|m, w| m.undo(now, lease, w)).1);
+    }
+    inner.runs.wake_settling(&mut woken);
+    woken
 }
 /// `__seg_lives(object)`: does it wait or run?
 fn lives(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -145,7 +145,7 @@ fn start(nodes: usize, program: &[String]) -> std::io::Result<i32> {
 
 fn spawn(me: &Path, sockets: &Sockets, n: usize, nodes: usize, program: &[String]) -> std::io::Result<Child> {
     let mut c = Command::new(me);
-    for variable in super::VARIABLES {
+    for variable in super::all_variables() {
         // What is meant for a node alone.
         c.env_remove(variable);
     }

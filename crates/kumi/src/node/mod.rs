@@ -1,12 +1,20 @@
 //! `kumi node` and `kumi run --nodes`: programs that are nodes of a cluster.
 //!
+//! Options come from switches, the environment and a file (`settings.rs`).
+//!
 //! **Invariant.** A node's options reach the library (`kumihimo/segments/node`) in variables of the environment, which it takes out
 //! again before the program runs, so that no child of the program believes to be that node.
 
+mod check;
 pub mod cluster;
+mod file;
+mod settings;
+
+use settings::{Kind, Origin, SETTINGS, Settings};
 
 const HELP: &str = "\
 Usage: kumi node NAME [options] [FILE [arguments]]
+       kumi node --config FILE [options] [FILE [arguments]]
 
 Runs a program as a node of a cluster: it has its own data segments (Kumihimo::Segments.local), and those of the other
 nodes by their names (Kumihimo::Segments[\"east\"]). Without FILE it only serves its segments, until it is stopped.
@@ -19,31 +27,44 @@ nodes by their names (Kumihimo::Segments[\"east\"]). Without FILE it only serves
       --cert FILE      this node's certificate, --key FILE its key, --ca FILE the authority of all nodes (PEM). A node's
                        certificate names the node
       --insecure       listen without certificates where other machines reach it
+      --drain SECONDS  how long code segments that run may go on after SIGTERM (5). A second signal ends it at once
+      --hand-over NODES
+                       give the segments of a node that is stopped to other nodes: the name of one, or names with a *.
+                       Keys then stand where a group of these nodes looks for them, and move when one joins
+      --web ADDR       serve a page about the node, with /metrics for Prometheus; /healthz and /readyz. Who has the token sees it:
+                       --web-token SECRET, else one that is made and told
+      --log-level L    what is told on standard error: info, warn, error or off (error; info without FILE)
+      --log-format F   how: text, json, or auto, which is text on a terminal
+      --config FILE    read what is not said otherwise from a TOML file: each option without its dashes, name, program,
+                       and [[allow]] for what other nodes may do. Name it before the program
+      --name NAME      the node's name, when it does not come first
+      --check          say what would be used, where it comes from, and what is wrong. Status 78 if anything is
   -e 'code'            the program's text
   -h, --help           this page
 
-Options may stand in the environment: KUMI_NODE_LISTEN, KUMI_NODE_JOIN (several with commas between), KUMI_NODE_PUBLIC,
-KUMI_NODE_CERT, KUMI_NODE_KEY, KUMI_NODE_CA, KUMI_NODE_AWAIT.
+Options may stand in the environment, too, which comes before the file: KUMI_NODE_LISTEN, KUMI_NODE_JOIN (several with
+commas between), KUMI_NODE_PUBLIC, KUMI_NODE_CERT, KUMI_NODE_KEY, KUMI_NODE_CA, KUMI_NODE_INSECURE, KUMI_NODE_AWAIT,
+KUMI_NODE_DRAIN, KUMI_NODE_HAND_OVER, KUMI_NODE_WEB, KUMI_NODE_WEB_TOKEN, KUMI_NODE_LOG_LEVEL, KUMI_NODE_LOG_FORMAT,
+KUMI_NODE_CONFIG.
 
 Examples:
   kumi node east --listen 127.0.0.1:7000
   kumi node west --listen 127.0.0.1:7001 --join 127.0.0.1:7000 work.rb
+  kumi node --config /etc/kumi/east.toml --check
   kumi run --nodes 3 work.rb
 ";
 
-/// What a node is told by; the last one is of `kumi run --nodes`.
-const VARIABLES: [&str; 10] = [
-    "KUMI_NODE_NAME",
-    "KUMI_NODE_LISTEN",
-    "KUMI_NODE_PUBLIC",
-    "KUMI_NODE_JOIN",
-    "KUMI_NODE_AWAIT",
-    "KUMI_NODE_CERT",
-    "KUMI_NODE_KEY",
-    "KUMI_NODE_CA",
-    "KUMI_NODE_INSECURE",
-    "KUMI_NODE_TOGETHER",
-];
+/// Set by `kumi run --nodes` for the library.
+const TOGETHER: &str = "KUMI_NODE_TOGETHER";
+/// Set for the library where there is no program.
+const SERVES: &str = "KUMI_NODE_SERVES";
+/// The configuration file.
+const CONFIG: &str = "KUMI_NODE_CONFIG";
+
+/// All variables of a node.
+fn all_variables() -> impl Iterator<Item = &'static str> {
+    SETTINGS.iter().map(|s| s.variable).chain([TOGETHER, SERVES, CONFIG])
+}
 
 /// What the command line leaves to be done.
 pub enum Command {
@@ -55,30 +76,66 @@ pub enum Command {
 
 /// Reads `kumi node ...`. The options go to the environment, before any thread is started.
 pub fn parse(args: &[String]) -> Command {
-    match read(args) {
-        Ok(Some((vars, rest))) => {
-            for (name, value) in vars {
-                // SAFETY: the process has one thread so far.
-                unsafe { std::env::set_var(name, value) };
-            }
-            Command::Program(rest)
-        }
+    let variable = |name: &str| std::env::var(name).ok();
+    let mut read = match read(args, variable) {
+        Ok(Some(read)) => read,
         Ok(None) => {
             print!("{HELP}");
-            Command::Exit(0)
+            return Command::Exit(0);
         }
         Err(m) => {
             eprintln!("kumi node: {m}\nkumi node --help tells more.");
-            Command::Exit(2)
+            return Command::Exit(2);
         }
+    };
+    let settings = &mut read.settings;
+    check::check(settings);
+    if read.checks {
+        print!("{}", check::page(settings));
     }
+    for m in &settings.mistakes {
+        eprintln!("kumi node: {m}");
+    }
+    match (settings.mistakes.is_empty(), read.checks) {
+        (false, _) => return Command::Exit(check::WRONG),
+        (true, true) => return Command::Exit(0),
+        (true, false) => {}
+    }
+    for (name, value) in settings.variables() {
+        // SAFETY: the process has one thread so far.
+        unsafe { std::env::set_var(name, value) };
+    }
+    // SAFETY: as above.
+    unsafe { std::env::remove_var(CONFIG) };
+    let mut all = vec!["-rkumihimo/segments/node".to_string()];
+    let program = if read.program.is_empty() { std::mem::take(&mut settings.program) } else { read.program };
+    match program.is_empty() {
+        true => {
+            // SAFETY: as above.
+            unsafe { std::env::set_var(SERVES, "1") };
+            all.extend(["-e".into(), "Kumihimo::Segments::Node.serve".into()]);
+        }
+        false => all.extend(program),
+    }
+    Command::Program(all)
 }
 
-type Options = (Vec<(&'static str, String)>, Vec<String>);
+/// A command line that was read.
+struct Read {
+    settings: Settings,
+    program: Vec<String>,
+    /// Nothing is to be run.
+    checks: bool,
+}
 
-fn read(args: &[String]) -> Result<Option<Options>, String> {
-    let mut vars: Vec<(&'static str, String)> = Vec::new();
-    let mut name = None;
+fn read(args: &[String], variable: impl Fn(&str) -> Option<String>) -> Result<Option<Read>, String> {
+    let mut settings = Settings::default();
+    settings.read_environment(&variable);
+    let mut config = variable(CONFIG).filter(|f| !f.is_empty());
+    if let Some(file) = &config {
+        file::read(file, &mut settings);
+    }
+    let mut checks = false;
     let mut rest = args.iter();
     let mut program = Vec::new();
     while let Some(a) = rest.next() {
@@ -87,26 +144,35 @@ fn read(args: &[String]) -> Result<Option<Options>, String> {
             _ => (a.as_str(), None),
         };
         let mut value = |what: &str| joined.clone().or_else(|| rest.next().cloned()).ok_or(format!("{switch} needs {what}"));
-        match switch {
-            "-h" | "--help" => return Ok(None),
-            "--listen" => add(&mut vars, "KUMI_NODE_LISTEN", value("an address, such as 127.0.0.1:7000")?),
-            "--join" => add(&mut vars, "KUMI_NODE_JOIN", value("the address of a node")?),
-            "--public" => vars.push(("KUMI_NODE_PUBLIC", value("an address")?)),
-            "--cert" => vars.push(("KUMI_NODE_CERT", value("a PEM file")?)),
-            "--key" => vars.push(("KUMI_NODE_KEY", value("a PEM file")?)),
-            "--ca" => vars.push(("KUMI_NODE_CA", value("a PEM file")?)),
-            "--await" => {
-                let n = value("a number of nodes")?;
-                n.parse::<u32>().ok().filter(|n| *n > 0).ok_or(format!("--await needs a number of nodes, not {n:?}"))?;
-                vars.push(("KUMI_NODE_AWAIT", n));
+        let setting = switch.strip_prefix("--").and_then(settings::find).filter(|s| s.kind != Kind::Rules);
+        match (switch, setting) {
+            ("-h" | "--help", _) => return Ok(None),
+            ("--check", _) => checks = true,
+            ("--config", _) => {
+                if config.is_some() && variable(CONFIG).is_none() {
+                    return Err("--config is given twice".into());
+                }
+                let file = value("a TOML file")?;
+                file::read(&file, &mut settings);
+                config = Some(file);
             }
-            "--insecure" => vars.push(("KUMI_NODE_INSECURE", "1".into())),
-            "-e" => {
+            (_, Some(s)) => {
+                let value = if s.kind == Kind::Flag { "1".to_owned() } else { value(s.wants)? };
+                if s.kind == Kind::Count && value.parse::<u32>().ok().filter(|n| *n > 0).is_none() {
+                    return Err(format!("{switch} needs {}, not {value:?}", s.wants));
+                }
+                settings.set(s, value, Origin::Switch(s.name));
+            }
+            ("-e", _) => {
                 program.push(a.clone());
                 program.extend(rest.by_ref().cloned());
             }
-            s if s.starts_with('-') && s.len() > 1 && name.is_none() => return Err(format!("unknown option {s}")),
-            _ if name.is_none() => name = Some(a.clone()),
+            (s, _) if s.starts_with('-') && s.len() > 1 && settings.get("name").is_none() => return Err(format!("unknown option {s}")),
+            _ if settings.get("name").is_none() || settings.one("name") == Some(a) => {
+                if let Some(name) = settings::find("name") {
+                    settings.set(name, a.clone(), Origin::Switch("name"));
+                }
+            }
             _ => {
                 // What follows is the program's, its switches of kumi's own first.
                 program.push(a.clone());
@@ -114,24 +180,9 @@ fn read(args: &[String]) -> Result<Option<Options>, String> {
             }
         }
     }
-    let Some(name) = name else { return Err("a node needs a name: kumi node NAME".into()) };
-    vars.push(("KUMI_NODE_NAME", name));
-    let mut all = vec!["-rkumihimo/segments/node".to_string()];
-    if program.is_empty() {
-        program = vec!["-e".into(), "Kumihimo::Segments::Node.serve".into()];
-    }
-    all.extend(program);
-    Ok(Some((vars, all)))
-}
-
-/// Several values of one variable stand with commas between.
-fn add(vars: &mut Vec<(&'static str, String)>, name: &'static str, value: String) {
-    match vars.iter_mut().find(|v| v.0 == name) {
-        Some(v) => {
-            v.1.push(',');
-            v.1.push_str(&value);
-        }
-        None => vars.push((name, value)),
+    match settings.get("name") {
+        None if !checks => Err("a node needs a name: kumi node NAME".into()),
+        _ => Ok(Some(Read { settings, program, checks })),
     }
 }
 
@@ -142,17 +193,27 @@ mod tests {
     fn words(s: &str) -> Vec<String> {
         s.split(' ').map(str::to_string).collect()
     }
+    fn nothing(_: &str) -> Option<String> {
+        None
+    }
 
     #[test]
     fn options_go_to_variables_and_the_rest_to_the_program() {
-        let (vars, rest) = read(&words("east --listen a:1 --listen=b:2 --join c:3 work.rb --join x")).unwrap().unwrap();
-        assert_eq!(rest, words("-rkumihimo/segments/node work.rb --join x"));
+        let r = read(&words("east --listen a:1 --listen=b:2 --join c:3 work.rb --join x"), nothing).unwrap().unwrap();
+        assert_eq!(r.program, words("work.rb --join x"));
+        let vars = r.settings.variables();
         let of = |n: &str| vars.iter().find(|v| v.0 == n).map(|v| v.1.as_str());
         assert_eq!(of("KUMI_NODE_LISTEN"), Some("a:1,b:2"));
         assert_eq!(of("KUMI_NODE_JOIN"), Some("c:3"));
         assert_eq!(of("KUMI_NODE_NAME"), Some("east"));
-        assert!(read(&words("--listen")).is_err());
-        assert!(read(&words("east --await many")).is_err());
-        assert!(read(&words("east -h")).unwrap().is_none());
+        assert!(read(&words("--listen"), nothing).is_err());
+        assert!(read(&words("east --await many"), nothing).is_err());
+        assert!(read(&words("east -h"), nothing).unwrap().is_none());
+    }
+
+    #[test]
+    fn who_has_a_name_takes_the_first_word_for_the_program() {
+        let r = read(&words("--name east work.rb fast"), nothing).unwrap().unwrap();
+        assert_eq!((r.settings.one("name"), r.program), (Some("east"), words("work.rb fast")));
     }
 }

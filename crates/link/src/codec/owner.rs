@@ -24,6 +24,9 @@ const LEASE_OVER: u8 = 2;
 const STALE: u8 = 3;
 const QUOTA: u8 = 4;
 const BAD: u8 = 5;
+const LEAVING: u8 = 6;
+const MOVED: u8 = 7;
+const NOT_ALLOWED: u8 = 8;
 
 /// Appends an owner's message to `out`, which is empty.
 pub fn encode_owner(m: &FromOwner<Bytes>, out: &mut Out) {
@@ -104,6 +107,9 @@ pub fn encode_owner(m: &FromOwner<Bytes>, out: &mut Out) {
                 Refusal::Stale { last } => fields.byte(STALE).number(*last),
                 Refusal::Quota => fields.byte(QUOTA),
                 Refusal::Bad => fields.byte(BAD),
+                Refusal::Leaving => fields.byte(LEAVING),
+                Refusal::Moved => fields.byte(MOVED),
+                Refusal::NotAllowed => fields.byte(NOT_ALLOWED),
             };
         }
     }
@@ -155,6 +161,9 @@ fn result(tag: u8, i: &mut In<'_>) -> Result<Result<Done<Bytes>, Refusal>, WireE
                 STALE => Refusal::Stale { last: i.fields.number()? },
                 QUOTA => Refusal::Quota,
                 BAD => Refusal::Bad,
+                LEAVING => Refusal::Leaving,
+                MOVED => Refusal::Moved,
+                NOT_ALLOWED => Refusal::NotAllowed,
                 _ => return i.wrong("a refusal of an unknown kind"),
             }));
         }

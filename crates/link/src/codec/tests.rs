@@ -98,6 +98,7 @@ fn owner_messages() -> Vec<FromOwner<Bytes>> {
         )),
     ];
     results.extend([Refusal::Full, Refusal::LeaseOver, Refusal::Stale { last: 8 }, Refusal::Quota, Refusal::Bad].map(Err));
+    results.extend([Refusal::Leaving, Refusal::Moved, Refusal::NotAllowed].map(Err));
     let mut bodies: Vec<Reply<Bytes>> = results.into_iter().map(|r| Reply::Answer(3, r)).collect();
     bodies.push(Reply::Fenced);
     bodies.push(Reply::Welcome { sync: None, session: 0 });

@@ -250,6 +250,10 @@ impl Server {
                 match command {
                     Command::Connect(peer) => self.connect(at, &peer),
                     Command::Bulk(peer) => self.connect_second(at, &peer),
+                    Command::Leave => {
+                        self.membership.leave(at);
+                        self.gossip(at);
+                    }
                     Command::Found(address, found) => self.found(at, address, found),
                 }
             }

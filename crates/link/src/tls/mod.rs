@@ -85,7 +85,10 @@ impl Tls {
     }
 
     /// Whether the certificate is one of this node's name.
-    pub(crate) fn check_own(&self, name: &str) -> Result<(), LinkError> {
+    ///
+    /// # Errors
+    /// It is another's, or the name can't stand in a certificate.
+    pub fn check_own(&self, name: &str) -> Result<(), LinkError> {
         check_name(&self.own, name).map_err(|e| LinkError::Certificate(format!("the node's own certificate: {e}")))
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Lease<V> {
     pub key: KeyId,
     pub entry: Entry<V>,
     lapses: Option<Timer>,
-    holder: u32,
+    pub holder: u32,
     /// The request that it answered; nobody may have claimed it yet.
     pub asker: RequestId,
     /// The journal was told that it is gone.

@@ -10,6 +10,7 @@
 mod journal;
 mod keys;
 mod lease;
+mod moving;
 mod queue;
 mod request;
 mod standing;

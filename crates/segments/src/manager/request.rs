@@ -91,7 +91,7 @@ pub(super) struct Request<V, W> {
     hold: Hold,
     pub want: Want<V>,
     /// Where it waits.
-    at: KeyId,
+    pub at: KeyId,
     /// Where it stands in the list of the answered; `u32::MAX`: it waits.
     answered: u32,
 }

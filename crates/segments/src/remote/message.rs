@@ -223,4 +223,10 @@ pub enum Refusal {
     Quota,
     /// The call makes no sense.
     Bad,
+    /// The owner is about to go, and begins nothing.
+    Leaving,
+    /// The key is another node's now: it may be asked for there.
+    Moved,
+    /// This client may not do that with this key.
+    NotAllowed,
 }

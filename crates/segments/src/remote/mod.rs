@@ -6,12 +6,15 @@
 
 mod client;
 mod engine;
+mod leaving;
 mod map;
 mod message;
 mod owner;
+mod rules;
 mod spans;
 
 pub use client::{Client, ClientOptions, Failure, Outbox};
 pub use engine::{End, Engine, Outcome, Trouble};
 pub use message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store, Watch};
 pub use owner::{Both, Node, NodeOptions, Send, Waiter};
+pub use rules::{Act, Rule, Rules, matches};

@@ -11,6 +11,7 @@
 //! bounded by their limits alone.
 
 use super::message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store, Watch};
+use super::rules::{Act, Rules};
 use super::spans::Spans;
 use crate::manager::{
     Answer, Answers, Asked, Claimed, Event, Hold, Input, KeyId, LeaseId, Manager, New, Output, RequestId, Stored, Time, Wake, WatchId,
@@ -85,32 +86,35 @@ pub enum Waiter<W> {
 
 /// A node's manager and its clients. `W`: its own waiters.
 pub struct Node<V, W> {
-    manager: Manager<V, Waiter<W>>,
-    incarnation: u64,
+    pub(super) manager: Manager<V, Waiter<W>>,
+    pub(super) incarnation: u64,
     options: NodeOptions,
     /// What tells the numbers of this incarnation's leases from those of others.
     mask: u64,
     /// By the client's name.
-    sessions: BTreeMap<Box<[u8]>, Session<V>>,
+    pub(super) sessions: BTreeMap<Box<[u8]>, Session<V>>,
     /// Clients by the numbers of their sessions, which begin with 1.
     names: BTreeMap<u32, Box<[u8]>>,
     last_session: u32,
     /// The last incarnations of clients that have no session.
     fences: BTreeMap<Box<[u8]>, u64>,
     /// Calls that were answered in the course of a change.
-    answered: Vec<(u32, u64)>,
+    pub(super) answered: Vec<(u32, u64)>,
     /// How often a key was refused.
     refused_keys: usize,
+    /// It is about to go ([`drain`](Self::drain)).
+    pub(super) draining: bool,
+    rules: Rules,
     weight: fn(&V) -> usize,
 }
 
-struct Session<V> {
+pub(super) struct Session<V> {
     number: u32,
     incarnation: u64,
     heard: Time,
     /// The number of its last `Sync`.
     sync: u64,
-    calls: BTreeMap<u64, State<V>>,
+    pub(super) calls: BTreeMap<u64, State<V>>,
     /// What its values that wait for room weigh.
     bytes: usize,
     /// Calls that are done with.
@@ -126,7 +130,7 @@ struct Watched {
     asker: u64,
 }
 
-enum State<V> {
+pub(super) enum State<V> {
     Waiting(RequestId, Terms),
     /// It waits for events of this watch.
     Watching(u64),
@@ -136,7 +140,7 @@ enum State<V> {
 
 /// On which terms a client takes, or waits to put.
 #[derive(Clone, Copy)]
-struct Terms {
+pub(super) struct Terms {
     /// Does it hold what it takes under a lease of its own?
     holds: bool,
     /// The leases' length.
@@ -148,7 +152,7 @@ struct Terms {
 const NO_TERMS: Terms = Terms { holds: false, long: 0, bytes: 0 };
 
 impl<V> Session<V> {
-    fn set(&mut self, call: u64, state: State<V>) -> Option<State<V>> {
+    pub(super) fn set(&mut self, call: u64, state: State<V>) -> Option<State<V>> {
         if let State::Waiting(_, terms) = &state {
             self.bytes += terms.bytes;
         }
@@ -156,7 +160,7 @@ impl<V> Session<V> {
         self.note_end(before.as_ref());
         before
     }
-    fn end(&mut self, call: &u64) -> Option<State<V>> {
+    pub(super) fn end(&mut self, call: &u64) -> Option<State<V>> {
         let state = self.calls.remove(call);
         self.note_end(state.as_ref());
         state
@@ -169,10 +173,10 @@ impl<V> Session<V> {
 }
 
 /// Hears who of a node's own waiters is answered.
-type Woken<'a, W> = &'a mut dyn FnMut(&W);
+pub(super) type Woken<'a, W> = &'a mut dyn FnMut(&W);
 
 /// Wakes a node's own waiters, and keeps in mind the clients' calls.
-pub struct Both<'a, F>(F, &'a mut Vec<(u32, u64)>);
+pub struct Both<'a, F>(pub(super) F, pub(super) &'a mut Vec<(u32, u64)>);
 
 impl<W, F: FnMut(&W)> Wake<Waiter<W>> for Both<'_, F> {
     fn wake(&mut self, waiter: &Waiter<W>) {
@@ -201,12 +205,18 @@ impl<V: Clone, W> Node<V, W> {
             fences: BTreeMap::new(),
             answered: Vec::new(),
             refused_keys: 0,
+            draining: false,
+            rules: Rules::default(),
             weight: |_| size_of::<V>(),
         }
     }
     /// Values weigh so many bytes; without it, what the type itself takes.
     pub fn weigh(&mut self, weight: fn(&V) -> usize) {
         self.weight = weight;
+    }
+    /// Who may do what. Calls that wait already are done.
+    pub fn set_rules(&mut self, rules: Rules) {
+        self.rules = rules;
     }
     /// The node's incarnation.
     pub fn incarnation(&self) -> u64 {
@@ -439,6 +449,8 @@ impl<V: Clone, W> Node<V, W> {
         let frees = matches!(call, Call::Leave(_) | Call::GiveBack { .. } | Call::Commit { .. } | Call::Watch(Watch::End(_)));
         let session = s.number;
         let state = match open < most || frees {
+            true if self.turns_down(&call) => refused(Refusal::Leaving),
+            true if !self.rules.allow_call(client, &call) => refused(Refusal::NotAllowed),
             true => self.perform(now, client, session, number, call, wake),
             false => refused(Refusal::Quota),
         };
@@ -491,8 +503,9 @@ impl<V: Clone, W> Node<V, W> {
             Call::Leave(earlier) => self.leave(now, client, earlier, wake),
             Call::Names { prefix, after, most } => {
                 let most = (most as usize).min(10_000);
-                let names = self.manager.names(&prefix, after.as_deref(), most).into_iter().map(<[u8]>::to_vec).collect();
-                answered(Done::Names(names))
+                let names = self.manager.names(&prefix, after.as_deref(), most).into_iter();
+                let seen = names.filter(|n| self.rules.allow(client, n, Act::Stat));
+                answered(Done::Names(seen.map(<[u8]>::to_vec).collect()))
             }
             Call::Stats(name) => {
                 let stats = self.manager.find_key(&name).map(|k| self.manager.stats(k)).unwrap_or_default();
@@ -677,13 +690,13 @@ impl<V: Clone, W> Node<V, W> {
     }
 }
 
-fn refused<V>(r: Refusal) -> State<V> {
+pub(super) fn refused<V>(r: Refusal) -> State<V> {
     State::Answered(Err(r), SmallVec::new(), NO_TERMS)
 }
-fn answered<V>(done: Done<V>) -> State<V> {
+pub(super) fn answered<V>(done: Done<V>) -> State<V> {
     State::Answered(Ok(done), SmallVec::new(), NO_TERMS)
 }
-fn index(s: Stored) -> Option<u64> {
+pub(super) fn index(s: Stored) -> Option<u64> {
     match s {
         Stored::At(i) => Some(i),
         Stored::Later => None,
@@ -742,7 +755,12 @@ fn received<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, now: Time, state: State<
     }
 }
 /// The client will not have the answer: what was taken for it comes back.
-fn drop_call<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, now: Time, state: State<V>, wake: &mut impl Wake<Waiter<W>>) -> Option<Stored> {
+pub(super) fn drop_call<V: Clone, W>(
+    m: &mut Manager<V, Waiter<W>>,
+    now: Time,
+    state: State<V>,
+    wake: &mut impl Wake<Waiter<W>>,
+) -> Option<Stored> {
     match state {
         State::Waiting(id, _) => return m.leave(now, id, wake),
         State::Watching(_) => {}
@@ -754,7 +772,7 @@ fn drop_call<V: Clone, W>(m: &mut Manager<V, Waiter<W>>, now: Time, state: State
     }
     None
 }
-fn reply<V: Clone>(incarnation: u64, now: Time, client: &[u8], s: &Session<V>, call: u64, state: &State<V>, send: Send<V>) {
+pub(super) fn reply<V: Clone>(incarnation: u64, now: Time, client: &[u8], s: &Session<V>, call: u64, state: &State<V>, send: Send<V>) {
     if let State::Answered(r, ..) = state {
         let body = Reply::Answer(call, r.clone());
         send(client, FromOwner { incarnation, client: s.incarnation, sent: now, body });

@@ -11,14 +11,17 @@ use crate::leaf;
 use crate::put::{OWNED, UPDATE, how, trace_value};
 use crate::state::{Made, made};
 use crate::wait::{after, fail, kind, not_shared};
-use kumi_segments::{Ask, Call, Done, Failure, Kind, Put, Refusal, RemoteSegment, Store, Stored, Time, Trouble};
+use kumi_segments::{Act, Ask, Call, Done, Failure, Kind, Put, Refusal, RemoteSegment, Rule, Rules, Store, Stored, Time, Trouble};
 use kumi_vm::*;
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 pub static TABLE: &[NativeDef] = &[
     leaf("__seg_link", 8, link),
     leaf("__seg_unlink", 0, unlink),
+    leaf("__seg_rules", 1, rules),
+    leaf("__seg_certificates", 3, certificates),
     leaf("__seg_peer", 1, peer),
     leaf("__seg_engine_name", 1, engine_name),
     leaf("__seg_engine_close", 1, engine_close),
@@ -78,6 +81,8 @@ struct CallData {
     takes: bool,
     /// The end of a key stays where it is.
     spares: Option<&'static Made>,
+    /// What is done, and to which key: of several, to all of them.
+    about: (&'static str, SmallVec<[u8; 40]>),
     number: Mutex<Option<u64>>,
 }
 impl CallData {
@@ -121,7 +126,7 @@ impl Drop for CallData {
     }
 }
 
-fn strings(cx: &mut Cx, v: Value) -> Result<Vec<String>, Exit> {
+pub fn strings(cx: &mut Cx, v: Value) -> Result<Vec<String>, Exit> {
     let list = crate::list(v);
     let mut all = Vec::new();
     for v in list {
@@ -155,6 +160,41 @@ fn link(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             Ok(Value::TRUE)
         }
         Err(e) => Err(fail(cx, "Kumihimo::Segments::LinkError", &e)),
+    }
+}
+/// `__seg_rules([[node, keys, calls], ..])`: what other nodes may do here; none: everything.
+fn rules(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let mut all = Vec::new();
+    for v in crate::list(a[0]) {
+        let parts = strings(cx, v)?;
+        let [node, keys, calls] = &parts[..] else { return Err(cx.arg_error("a rule is node, keys and calls")) };
+        let mut acts = Vec::new();
+        for name in calls.split(',') {
+            match Act::ALL.iter().find(|a| a.0 == name) {
+                Some((_, act)) => acts.push(*act),
+                None if name == "*" => acts.extend(Act::ALL.map(|a| a.1)),
+                None => {
+                    return Err(cx.arg_error(&format!("{name:?} is no call: they are {}, and * for all", Act::ALL.map(|a| a.0).join(", "))));
+                }
+            }
+        }
+        all.push(Rule { node: node.clone(), keys: keys.clone(), acts });
+    }
+    made.shared.lock().node.set_rules(Rules::new(all));
+    Ok(Value::NIL)
+}
+/// `__seg_certificates(certificate, key, authority)`: new ones, for connections from now on.
+fn certificates(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let remote = remote(cx)?;
+    let mut paths = Vec::new();
+    for i in 0..3 {
+        paths.push(String::from_utf8_lossy(cx.arg_str(a, i)?.bytes()).into_owned());
+    }
+    let read = kumi_link::Tls::from_files(&paths[0], &paths[1], &paths[2]);
+    match read.and_then(|tls| remote.link().map_or(Ok(()), |l| l.set_tls(tls))) {
+        Ok(()) => Ok(Value::NIL),
+        Err(e) => Err(fail(cx, "Kumihimo::Segments::LinkError", &e.to_string())),
     }
 }
 /// `__seg_unlink()`: says goodbye.
@@ -219,11 +259,15 @@ pub fn name_of(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
 fn ns(v: Value) -> Option<Time> {
     v.as_fix().and_then(|n| Time::try_from(n).ok())
 }
+/// Is an encoded value more than a message holds?
+pub fn too_long(value: &Cell) -> bool {
+    value.bytes().is_some_and(|b| b.len() > MESSAGE_BYTES)
+}
 fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: Value) -> Result<Store<Cell>, Exit> {
     let key = name_of(cx, key)?;
     let (bits, trace) = how(bits);
     let value = Cell::of(value).encode(cx)?.traced(trace);
-    if value.bytes().is_some_and(|b| b.len() > MESSAGE_BYTES) {
+    if too_long(&value) {
         let msg = format!("a value of more than {MESSAGE_BYTES} bytes does not travel: put it in parts");
         return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
     }
@@ -231,6 +275,28 @@ fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: 
 }
 pub fn begin(cx: &mut Cx, peer: Value, what: Call<Cell>) -> R {
     begin_until(cx, peer, what, None, None)
+}
+/// What a call does, and to which keys.
+fn about(what: &Call<Cell>) -> (&'static str, SmallVec<[u8; 40]>) {
+    let put = |s: &Store<Cell>| if s.update { "update" } else { "put" };
+    let does = match what {
+        Call::Put(p) => put(&p.store),
+        Call::Get(ask) => ask.inputs.first().map_or("take", |i| if i.1 == Kind::Take { "take" } else { "peek" }),
+        Call::Commit { outputs, .. } => outputs.first().map_or("put", put),
+        Call::Limit(..) => "limit",
+        _ => "stat",
+    };
+    let mut keys = SmallVec::new();
+    what.keys(|k: &[u8]| {
+        if keys.len() > 200 {
+            return;
+        }
+        if !keys.is_empty() {
+            keys.extend_from_slice(b", ");
+        }
+        keys.extend_from_slice(k);
+    });
+    (does, keys)
 }
 /// With an end: then it has been done, or has not and will not be.
 fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, spares: Option<&'static Made>) -> R {
@@ -245,7 +311,8 @@ fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, s
         _ => Box::default(),
     };
     let takes = matches!(&what, Call::Get(ask) if ask.lease.is_none() && ask.inputs.iter().any(|i| i.1 == Kind::Take));
-    let data = CallData { owner: owner.clone(), call: call.clone(), peeks, takes, spares, number: Mutex::new(None) };
+    let about = about(&what);
+    let data = CallData { owner: owner.clone(), call: call.clone(), peeks, takes, spares, about, number: Mutex::new(None) };
     let v = cx.data(cx.k.object, data);
     let n = owner.call(what, &call, until.map(|t| t.saturating_sub(now_ns())));
     if let Some(d) = v.as_data::<CallData>() {
@@ -349,7 +416,6 @@ fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
     *d.number.lock() = None;
-    let node = &d.owner.to_string();
     match r {
         Ok(Done::Stored(Some(i))) => Ok(cx.uint(i)),
         Ok(Done::Stored(None) | Done::Ok) => Ok(Value::TRUE),
@@ -399,12 +465,13 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
             later.done(cx, FILL, all)
         }
         Err(Trouble::Failure(Failure::TimedOut)) => Ok(none),
-        Err(e) => Err(trouble(cx, e, node)),
+        Err(e) => Err(trouble(cx, e, d)),
     }
 }
-fn trouble(cx: &mut Cx, e: Trouble, node: &str) -> Exit {
+fn trouble(cx: &mut Cx, e: Trouble, d: &CallData) -> Exit {
+    let node = d.owner.to_string();
     let (class, msg) = match e {
-        Trouble::Failure(Failure::Refused(r)) => return refused(cx, r, node),
+        Trouble::Failure(Failure::Refused(r)) => return refused(cx, r, d),
         Trouble::Failure(Failure::TimedOut) => ("Kumihimo::Segments::TimeoutError", format!("{node} did not answer in time")),
         Trouble::Failure(Failure::Unknown) => {
             ("Kumihimo::Segments::NodeLost", format!("{node} was lost: the call may have been done or not"))
@@ -434,7 +501,8 @@ fn segment(cx: &mut Cx, s: &RemoteSegment<Cell>, later: &mut Later) -> R {
     let parts = [cx.uint(s.index), value, Value::bool(s.owned), Value::bool(s.changed), deliveries, trace, lease];
     Ok(cx.array(&parts))
 }
-fn refused(cx: &mut Cx, r: Refusal, node: &str) -> Exit {
+fn refused(cx: &mut Cx, r: Refusal, d: &CallData) -> Exit {
+    let node = d.owner.to_string();
     match r {
         Refusal::Full => fail(cx, "Kumihimo::Segments::Full", &format!("the queue is full on {node}")),
         Refusal::LeaseOver => {
@@ -447,6 +515,16 @@ fn refused(cx: &mut Cx, r: Refusal, node: &str) -> Exit {
             fail(cx, "Kumihimo::Segments::StaleIndex", &msg)
         }
         Refusal::Quota => fail(cx, "Kumihimo::Segments::Full", &format!("{node} keeps no more for this one")),
+        Refusal::Leaving => {
+            let msg = format!("{node} is about to leave the cluster, and begins nothing: nothing was done");
+            fail(cx, "Kumihimo::Segments::NotConnected", &msg)
+        }
+        Refusal::Moved => fail(cx, "Kumihimo::Segments::Moved", &format!("the key is another node's now, and not that of {node}")),
+        Refusal::NotAllowed => {
+            let key = String::from_utf8_lossy(&d.about.1);
+            let msg = format!("{node} does not allow this node to {} {key:?}: see [[allow]] in its configuration", d.about.0);
+            fail(cx, "Kumihimo::Segments::NotAllowed", &msg)
+        }
         Refusal::Bad => {
             let msg = format!("{node} refused the call: it makes no sense there, or the value can not travel");
             fail(cx, "Kumihimo::Segments::Error", &msg)

@@ -12,7 +12,12 @@ pub enum Change {
     Leave,
     /// Another node has this one's name.
     Conflict,
+    /// A connection was not made, or refused: with whom, and why.
+    Refused,
 }
+
+/// Of so many failed connections Ruby hears at a time.
+const REFUSALS: usize = 16;
 
 /// What Ruby has not heard yet.
 #[derive(Default)]
@@ -23,14 +28,21 @@ pub struct News {
 
 impl News {
     pub fn add(&self, change: Change, name: &str) {
-        self.waiting.lock().push_back((change, name.into()));
+        {
+            let mut waiting = self.waiting.lock();
+            // Strangers make as many of them as they like.
+            if change == Change::Refused && waiting.len() >= REFUSALS {
+                return;
+            }
+            waiting.push_back((change, name.into()));
+        }
         if let Some(w) = self.bell.take() {
             w.wake();
         }
     }
 }
 
-/// `__seg_news()`: [:join, :leave or :conflict, name of a node]; waits for it.
+/// `__seg_news()`: [:join, :leave or :conflict, name of a node], or [:refused, with whom and why]; waits for it.
 pub fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let remote = super::calls::remote(cx)?;
     cx.from_outside();
@@ -43,6 +55,7 @@ pub fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
         Change::Join => "join",
         Change::Leave => "leave",
         Change::Conflict => "conflict",
+        Change::Refused => "refused",
     });
     let name = cx.str(&name);
     Ok(cx.array(&[change, name]))

@@ -9,6 +9,7 @@
 pub mod calls;
 pub mod encoder;
 mod host;
+pub mod leaving;
 pub mod member;
 pub mod redis;
 pub mod stores;
@@ -299,6 +300,9 @@ impl Remote {
         self.answer(replies);
     }
     fn refuse(&self, with: &str, why: &str) {
+        if !self.refused.lock().iter().any(|r| *r.0 == *with && *r.1 == *why) {
+            self.news.add(member::Change::Refused, &format!("{with}: {why}"));
+        }
         let mut all = self.refused.lock();
         all.retain(|r| *r.0 != *with);
         if all.len() >= REFUSED {
