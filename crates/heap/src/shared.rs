@@ -243,6 +243,11 @@ impl HeapShared {
     pub fn set_gc_threads(&self, n: usize) {
         self.helpers.set_threads(n);
     }
+    /// A thread that works for a moment at a time (a node's connections) may wait for the core of one that collects, which gives it away
+    /// every tenth of a millisecond or so; or does so no more. Waking alone does not always get it one.
+    pub fn set_gives_way(&self, on: bool) {
+        self.helpers.set_gives_way(on);
+    }
     /// The sites of allocation.
     pub fn book(&self) -> &crate::alloc_site::AllocSiteBook {
         &self.book

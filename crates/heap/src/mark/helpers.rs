@@ -6,7 +6,7 @@
 
 use super::crew::Crew;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
 
 struct Of {
     process: u32,
@@ -20,6 +20,8 @@ pub(crate) struct Helpers {
     threads: AtomicUsize,
     /// Cores that are taken by work that goes on beside the stop. Who is called on one of them comes late, or another does.
     taken: AtomicUsize,
+    /// A thread that works for a moment at a time may wait for the core of one that collects.
+    gives_way: AtomicBool,
 }
 
 /// `KUMI_GC_THREADS`, else as many as the machine (or its share of one) has cores, at most 16.
@@ -30,7 +32,8 @@ fn default_threads() -> usize {
 
 impl Default for Helpers {
     fn default() -> Self {
-        Helpers { crew: AtomicPtr::default(), threads: AtomicUsize::new(default_threads()), taken: AtomicUsize::new(0) }
+        let (threads, taken) = (AtomicUsize::new(default_threads()), AtomicUsize::new(0));
+        Helpers { crew: AtomicPtr::default(), threads, taken, gives_way: AtomicBool::new(false) }
     }
 }
 
@@ -65,6 +68,21 @@ impl Helpers {
     /// So many cores are taken by what goes on beside the stop.
     pub fn set_taken(&self, cores: usize) {
         self.taken.store(cores, Relaxed);
+    }
+    /// Who collects gives its core away now and then, or does so no more.
+    pub fn set_gives_way(&self, on: bool) {
+        self.gives_way.store(on, Relaxed);
+    }
+    /// Is it to?
+    pub fn gives_way(&self) -> bool {
+        self.gives_way.load(Relaxed)
+    }
+    /// Gives it away, if it is to. To be called every tenth of a millisecond or so.
+    #[inline]
+    pub fn give_way(&self) {
+        if self.gives_way() {
+            std::thread::yield_now();
+        }
     }
     /// Threads of the crew that are worth calling: for what takes `long`, as many as there could be.
     fn called(&self, long: bool) -> usize {

@@ -34,7 +34,7 @@ pub(crate) type Ivars<'a> = &'a (dyn Fn(Value, &mut dyn Visitor) + Sync);
 const ALONE: usize = if cfg!(test) { 64 } else { 6_000 };
 /// Cells for which helpers are called though all cores are taken: some 5 milliseconds' work.
 const LONG_WORK: usize = if cfg!(test) { 10_000 } else { 250_000 };
-/// Cells between two looks whether somebody is hungry.
+/// Cells between two looks whether somebody is hungry, or waits for the core: less than a tenth of a millisecond.
 const STEPS: usize = if cfg!(test) { 16 } else { 512 };
 /// Entries that wait for their cache lines. Powers of two.
 const NEAR: usize = 16;
@@ -144,7 +144,16 @@ impl<'h> Marking<'h> {
         let mut r = Roots { grey: Grey::default(), fresh: &self.fresh };
         roots(&mut r);
         let mut t = Tracer::<false>::new(r.grey, &self.fresh, ivars);
-        let finished = t.run(if many { ALONE } else { usize::MAX });
+        let finished = match many {
+            true => t.run(ALONE),
+            false if self.helpers.gives_way() => {
+                while !t.run(STEPS) {
+                    self.helpers.give_way();
+                }
+                true
+            }
+            false => t.run(usize::MAX),
+        };
         t.put_back();
         self.cells += t.cells;
         self.bytes += t.bytes;
@@ -166,7 +175,7 @@ impl<'h> Marking<'h> {
         let (cells, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let part = |grey: Grey| {
             let mut t = Tracer::<true>::new(grey, &self.fresh, ivars);
-            t.work(&share);
+            t.work(&share, self.helpers);
             cells.fetch_add(t.cells, Relaxed);
             bytes.fetch_add(t.bytes, Relaxed);
         };
@@ -439,8 +448,9 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
 
 impl Tracer<'_, true> {
     /// Marks and shares until all is marked.
-    fn work(&mut self, share: &Share<Packet>) {
+    fn work(&mut self, share: &Share<Packet>, helpers: &Helpers) {
         loop {
+            helpers.give_way();
             if self.run(STEPS) {
                 match share.take() {
                     Some(p) => self.grey.accept(p),

@@ -211,6 +211,21 @@ fn nobody_is_called_to_a_core_that_is_taken() {
     }
 }
 
+/// Whoever gives its core away now and then marks the same cells, alone or with others.
+#[test]
+fn a_collection_that_gives_way_marks_the_same() {
+    for threads in [1, 2] {
+        let mut h = Heap::new();
+        h.shared().set_gc_threads(threads);
+        h.shared().set_gives_way(true);
+        let some = graph(&mut h, &mut Rng(9), 20_000);
+        for _ in 0..2 {
+            h.collect(&mut |m: &mut Marker| m.mark_all(&some));
+            assert_eq!(h.stat().live_cells, 20_000);
+        }
+    }
+}
+
 #[test]
 fn a_small_heap_starts_no_thread() {
     let mut h = Heap::new();

@@ -364,6 +364,9 @@ impl Heap {
         } else {
             self.lists.full.push(b);
         }
+        if self.lists.unswept.len().is_multiple_of(STEPS) {
+            self.shared.helpers.give_way();
+        }
     }
     /// Takes back an empty block.
     pub(crate) fn give_block(&mut self, b: *mut Block) {
