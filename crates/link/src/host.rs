@@ -8,14 +8,19 @@ use kumi_membership::{Member, Why as Gone};
 use kumi_segments::{FromClient, FromOwner, Time};
 use kumi_wire::Trace;
 
-/// Whoever serves what comes. All calls come from the link's thread, one at a time and in order, and none of the link's locks is held:
-/// a host may send, connect and look, and may stop the link. A call that takes long keeps all peers waiting; one that panics ends the link.
+/// Whoever serves what comes. All calls come one at a time and in order, from the link's thread or from one that
+/// [attends](crate::Link::attend), and none of the link's locks is held but that of serving: a host may send, connect and look, and may
+/// stop the link. A call that takes long keeps all peers waiting; one that panics ends the link.
 ///
 /// Messages that it sends while it is called go out when it returns.
 pub trait Host: Send + Sync {
     /// The link serves from now on.
     fn started(&self, link: &Link) {
         let _ = link;
+    }
+    /// The link's own thread sleeps from now on between messages; or does so no more: it looks for them. Called by that thread.
+    fn sleeps(&self, on: bool) {
+        let _ = on;
     }
     /// A client's message.
     fn from_client(&self, peer: &Peer, message: FromClient<Bytes>);

@@ -3,8 +3,9 @@
 //! A [`Link`] is one node's part in a cluster. It listens and connects, finds the other members by gossip, and carries the messages of
 //! `kumi-segments` between them. What is said is `kumi-wire`'s, who is there is `kumi-membership`'s, what it means is the [`Host`]'s.
 //!
-//! One thread reads all sockets and calls the host. Any thread sends, and writes to the socket itself where nothing else waits. So a
-//! request and its answer cost a wake-up on each side, and nothing more.
+//! One thread at a time reads all sockets and calls the host: the link's own, or one that waits for an answer and has nothing else to do
+//! ([`Link::attend`]). Any thread sends, and writes to the socket itself where nothing else waits. So a request and its answer cost a
+//! wake-up on each side, and nothing more.
 //!
 //! Messages above 16 KB go on a second connection, which their sender makes when it has the first of them. So a small message waits behind a
 //! large one in no buffer, the system's included.
@@ -52,6 +53,7 @@ mod host;
 mod link;
 mod options;
 mod server;
+mod serving;
 mod tls;
 
 pub use address::Address;

@@ -4,6 +4,7 @@ use crate::channel::{Channel, Left, Peer, SMALL, Waiting, Way, Writer, kind};
 use crate::codec::{self, Out};
 use crate::error::{LinkError, SendError};
 use crate::options::Limits;
+use crate::serving::Serving;
 use crate::tls::Tls;
 use bytes::Bytes;
 use kumi_membership::{Member, Name};
@@ -14,6 +15,7 @@ use parking_lot::{Mutex, RwLock};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -39,13 +41,13 @@ pub struct Shared {
     pub told: Mutex<Told>,
     /// Something is there. It may be late: the serving thread looks at `told` itself before it sleeps.
     pub has_told: AtomicBool,
-    /// The serving thread sleeps, or is about to, and was not woken yet.
+    /// Who serves sleeps, or is about to, and was not woken yet.
     pub sleeping: AtomicBool,
     pub waker: Waker,
+    pub serving: Serving,
     pub registry: Registry,
     pub tls: Mutex<Option<Tls>>,
     pub limits: Limits,
-    pub stopping: AtomicBool,
     pub thread: Mutex<Option<JoinHandle<()>>>,
     /// Names that are being looked up.
     pub lookups: AtomicUsize,
@@ -141,7 +143,7 @@ impl Link {
     /// Why it will not arrive.
     pub fn send_traced(&self, peer: &Peer, message: impl Into<Message>, trace: Option<&Trace>) -> Result<(), SendError> {
         let Some(mut channel) = peer.channel() else {
-            if self.shared.stopping.load(Ordering::Relaxed) {
+            if self.shared.serving.stopping.load(Ordering::Relaxed) {
                 return Err(SendError::Stopped);
             }
             self.connect(peer);
@@ -204,15 +206,49 @@ impl Link {
 
     /// Says to the others that this node goes: from then on it is no member of theirs. Its connections stay until [`stop`](Link::stop),
     /// and [`members`](Link::members) is what was known then.
-    pub fn leave(&self) {
+    pub fn say_goodbye(&self) {
         self.shared.command(Command::Leave);
+    }
+
+    /// What a thread waits at that attends: the descriptor can be read when there is something to serve. `None`: not on this system.
+    pub fn descriptor(&self) -> Option<RawFd> {
+        cfg!(any(target_os = "linux", target_os = "android")).then(|| self.shared.serving.descriptor())
+    }
+
+    /// The calling thread waits at the [`descriptor`](Link::descriptor) from here on, and serves: the link's own thread sleeps meanwhile.
+    /// One thread at a time attends. False: the link has ended, and nothing comes there.
+    pub fn attend(&self) -> bool {
+        self.shared.serving.attend()
+    }
+
+    /// Serves what is there, on the calling thread, which calls the [`Host`](crate::Host). False: there was nothing.
+    pub fn serve(&self) -> bool {
+        if self.shared.is_served_here() {
+            return false;
+        }
+        self.shared.serve_here();
+        let some = self.shared.serving.serve_some();
+        self.shared.serve_elsewhere();
+        some
+    }
+
+    /// The calling thread is about to sleep at the descriptor, and will be woken by what comes. False: something is there already.
+    pub fn may_sleep(&self) -> bool {
+        self.shared.serving.may_sleep()
+    }
+
+    /// The calling thread attends no more: the link's own thread serves what comes.
+    pub fn leave(&self) {
+        if !self.shared.serving.leave() {
+            let _ = self.shared.waker.wake();
+        }
     }
 
     /// Says goodbye to all, closes everything, and waits until the thread has ended; called by the host itself, it does not wait. The
     /// caller holds no lock that the host's calls take.
     pub fn stop(&self) {
-        self.shared.stopping.store(true, Ordering::SeqCst);
-        self.shared.wake();
+        self.shared.serving.stopping.store(true, Ordering::SeqCst);
+        self.shared.serving.wake_own();
         if self.shared.is_served_here() {
             return;
         }
@@ -245,7 +281,7 @@ impl Shared {
         self.wake();
     }
 
-    /// Wakes the serving thread, if it sleeps. What it is to find there was put there before.
+    /// Wakes who serves, if nobody is at it. What it is to find there was put there before.
     pub fn wake(&self) {
         if self.sleeping.swap(false, Ordering::SeqCst) {
             let _ = self.waker.wake();
@@ -260,5 +296,10 @@ impl Shared {
     /// The calling thread serves this link.
     pub fn serve_here(&self) {
         SERVES.set(std::ptr::from_ref(self) as usize);
+    }
+
+    /// It serves none any more.
+    pub fn serve_elsewhere(&self) {
+        SERVES.set(0);
     }
 }

@@ -33,6 +33,64 @@ fn a_segment_is_put_on_another_node_and_taken_from_it() {
     assert_eq!(over.recv_timeout(Duration::from_secs(10)).unwrap(), Err(Failure::TimedOut));
 }
 
+/// Another thread serves the connections, now and then: what it leaves, the link's own does. Nothing is lost, whoever serves.
+#[cfg(target_os = "linux")]
+#[test]
+fn another_thread_serves_now_and_then() {
+    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    let _dog = watchdog(60);
+    let east = Node1::named("east", &[]);
+    let west = Node1::named("west", &[&east]);
+    west.members(2);
+    east.members(2);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let attends = scope.spawn(|| {
+            let link = &west.link;
+            let poll = mio::Poll::new().unwrap();
+            let descriptor = link.descriptor().unwrap();
+            let mut poll = poll;
+            let (interest, token) = (mio::Interest::READABLE, mio::Token(0));
+            poll.registry().register(&mut mio::unix::SourceFd(&descriptor), token, interest).unwrap();
+            let mut events = mio::Events::with_capacity(1);
+            let mut served = 0;
+            for turn in 0.. {
+                if stop.load(SeqCst) {
+                    break;
+                }
+                assert!(link.attend());
+                for _ in 0..turn % 5 {
+                    served += usize::from(link.serve());
+                    if link.may_sleep() {
+                        poll.poll(&mut events, Some(Duration::from_millis(turn % 3))).unwrap();
+                    }
+                }
+                link.leave();
+                if turn % 4 == 0 {
+                    std::thread::sleep(Duration::from_micros(100 * (turn % 9)));
+                }
+            }
+            served
+        });
+        for i in 0..1000u32 {
+            west.put("east", "n", i.to_string());
+            if i % 10 == 0 {
+                east.put("west", "back", i.to_string());
+                assert_eq!(west.take("east", "n"), (i / 10).to_string());
+            }
+        }
+        stop.store(true, SeqCst);
+        assert!(attends.join().unwrap() > 0);
+    });
+    assert_eq!(east.take("west", "back"), "0");
+    // The end is the link's own thread's, also while another attends.
+    assert!(west.link.attend());
+    west.link.stop();
+    assert!(!west.link.serve() && west.link.may_sleep());
+    west.link.leave();
+    assert!(!west.link.attend());
+}
+
 #[test]
 fn leases_are_committed_and_lapse() {
     let _dog = watchdog(60);

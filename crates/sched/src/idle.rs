@@ -1,7 +1,8 @@
 //! Idle workers: who searches, who sleeps where, and how they are woken without a lost wake and without a herd.
 //!
 //! A worker is *awake*, *parked* on its seat's condition, or *polling*: asleep in the kernel's readiness queue. At most
-//! one worker has the poller's role. A *token* on the seat says why a worker is woken; it stays until the worker sees it.
+//! one worker has the poller's role. One may be *attending*: as if parked, in another queue of the kernel's (`attend.rs`). Whoever
+//! leaves a token with one that polls or attends must ring for it. A *token* on the seat says why a worker is woken; it stays until the worker sees it.
 //!
 //! **The handshake.** A pusher puts its entry under the queue's lock, then reads `sleeping`, `searching` and `dozing`.
 //! A worker first counts itself among the sleeping (or uncounts itself from the searching or dozing), then looks at
@@ -42,6 +43,8 @@ pub enum Rest {
     Awake,
     Parked,
     Polling,
+    /// As if parked, but in the queue of what it serves (`attend`), with a bell of its own.
+    Attending,
 }
 
 struct State {
@@ -61,6 +64,10 @@ struct Seat {
     worked: AtomicBool,
     /// It may take young entries once. Likewise its own.
     greedy: AtomicBool,
+    /// Its last task waits for what is served (`attend`). Likewise its own.
+    expects: AtomicBool,
+    /// Waits for that which were short, since it was last tried whether spinning pays. Likewise its own.
+    untried: AtomicUsize,
     /// How long it spins, for spinning pays only when waits are short. Likewise its own.
     spin_ns: AtomicU64,
 }
@@ -69,6 +76,8 @@ struct Seat {
 pub const SPIN_NS: u64 = 50_000;
 /// Shorter spins are not begun.
 const SPIN_LEAST_NS: u64 = 3_000;
+/// Waits for what is served between two tries.
+const SPIN_TRIES: usize = 32;
 
 /// All seats.
 pub struct Idle {
@@ -96,6 +105,8 @@ impl Idle {
             searches: AtomicBool::new(false),
             worked: AtomicBool::new(false),
             greedy: AtomicBool::new(false),
+            expects: AtomicBool::new(false),
+            untried: AtomicUsize::new(0),
             spin_ns: AtomicU64::new(SPIN_NS),
         };
         Idle {
@@ -143,6 +154,17 @@ impl Idle {
         self.seats[w].greedy.store(true, Relaxed);
     }
 
+    /// Its task waits for what is served.
+    pub fn expect(&self, w: usize) {
+        self.seats[w].expects.store(true, Relaxed);
+    }
+
+    /// Whether a task of its does, since it was last asked.
+    pub fn take_expectation(&self, w: usize) -> bool {
+        let e = &self.seats[w].expects;
+        e.load(Relaxed) && e.swap(false, Relaxed)
+    }
+
     /// How long to spin before lying down; 0: not at all. Otherwise counts the worker as searching, unless one is.
     pub fn begin_search(&self, w: usize) -> u64 {
         let s = &self.seats[w];
@@ -175,6 +197,20 @@ impl Idle {
         spin.store(if short { SPIN_NS } else { spin.load(Relaxed) / 2 }, Relaxed);
     }
 
+    /// The same of a wait for what is served: it takes longer than a spin where both sides sleep, and may be shorter where they don't,
+    /// which is tried now and then.
+    pub fn learn_of_service(&self, w: usize, waited_ns: u64) {
+        self.learn(w, waited_ns < SPIN_NS);
+        let seat = &self.seats[w];
+        if waited_ns < 4 * SPIN_NS && seat.spin_ns.load(Relaxed) < SPIN_LEAST_NS {
+            let untried = seat.untried.load(Relaxed) + 1;
+            seat.untried.store(untried % SPIN_TRIES, Relaxed);
+            if untried == SPIN_TRIES {
+                self.learn(w, true);
+            }
+        }
+    }
+
     /// Asks for the poller's role.
     pub fn try_poller(&self, w: usize) -> bool {
         self.poller.compare_exchange(0, w + 1, AcqRel, Acquire).is_ok()
@@ -191,7 +227,7 @@ impl Idle {
     }
 
     /// Lies down, and searches no more; a look at the queues must follow. Or sees its token and doesn't.
-    pub fn lie_down(&self, w: usize, polls: bool) -> Result<(), Token> {
+    pub fn lie_down(&self, w: usize, place: Rest) -> Result<(), Token> {
         // A nudge relies on whoever is counted as searching, so nobody may sleep and be counted.
         if kept("who lies down searches no more") {
             self.end_search(w);
@@ -204,9 +240,9 @@ impl Idle {
                 self.keep(w, token);
                 return Err(token);
             }
-            s.place = if polls { Rest::Polling } else { Rest::Parked };
+            s.place = place;
         }
-        if !polls {
+        if place != Rest::Polling {
             lock(&self.parked).push(w);
         }
         if kept("who lies down is counted") {
@@ -235,7 +271,7 @@ impl Idle {
             let mut s = lock(&self.seats[w].state);
             (std::mem::replace(&mut s.token, Token::None), std::mem::replace(&mut s.place, Rest::Awake))
         };
-        if was == Rest::Parked {
+        if was != Rest::Polling {
             lock(&self.parked).retain(|&x| x != w);
         }
         if kept("who lies down is counted") {
@@ -281,7 +317,7 @@ impl Idle {
 
     // What others do to a worker.
 
-    /// Leaves a token and wakes the worker if it is parked; one that polls must be rung by the caller. Says where it was.
+    /// Leaves a token and wakes the worker if it is parked; one that polls or attends must be rung by the caller. Says where it was.
     /// `Search` and `Role` are only left with a sleeper that has no token yet (else: `Awake`).
     pub fn wake(&self, w: usize, token: Token) -> Rest {
         let Some(seat) = self.seats.get(w) else { return Rest::Awake };
@@ -325,18 +361,16 @@ impl Idle {
         (s.place == Rest::Polling && s.token == Token::None).then_some(w)
     }
 
-    /// Wakes one sleeper for a search: parked ones first, for waking the poller moves its role too. `ring` wakes it.
-    pub fn wake_searcher(&self, ring: impl Fn()) -> bool {
+    /// Wakes one sleeper for a search: parked ones first, for waking the poller moves its role too. `ring` wakes one in its place.
+    pub fn wake_searcher(&self, ring: impl Fn(Rest)) -> bool {
         self.searching.fetch_add(1, AcqRel);
-        while let Some(w) = self.pick_parked() {
-            if self.wake(w, Token::Search) != Rest::Awake {
-                return true;
-            }
-        }
-        if let Some(w) = self.sleeping_poller() {
-            if self.wake(w, Token::Search) != Rest::Awake {
-                ring();
-                return true;
+        while let Some(w) = self.pick_parked().or_else(|| self.sleeping_poller()) {
+            match self.wake(w, Token::Search) {
+                Rest::Awake => {}
+                place => {
+                    ring(place);
+                    return true;
+                }
             }
         }
         self.searching.fetch_sub(1, AcqRel);
@@ -351,7 +385,7 @@ impl Idle {
     // Both together.
 
     /// Worker `from` has work to share: wakes a sleeper unless one searches or naps.
-    pub fn nudge(&self, from: usize, queues: &Queues, ring: impl Fn()) {
+    pub fn nudge(&self, from: usize, queues: &Queues, ring: impl Fn(Rest)) {
         if self.sleeping.load(Relaxed) == 0 {
             return;
         }
@@ -368,7 +402,7 @@ impl Idle {
 
     /// Wakes a sleeper for a search, if there is one. Others' nudges do nothing while a search is on, so whoever ends one
     /// must look on their behalf.
-    pub fn wake_for_search(&self, queues: &Queues, ring: impl Fn()) {
+    pub fn wake_for_search(&self, queues: &Queues, ring: impl Fn(Rest)) {
         while !self.wake_searcher(&ring) {
             if self.searching.load(Acquire) > 0 || !self.any_available() || !queues.any_open() {
                 return;
@@ -377,7 +411,7 @@ impl Idle {
     }
 
     /// Ends a worker's search that found something, and passes it on if there is more.
-    pub fn stop_search(&self, w: usize, queues: &Queues, ring: impl Fn()) {
+    pub fn stop_search(&self, w: usize, queues: &Queues, ring: impl Fn(Rest)) {
         if self.end_search(w) && kept("a search is passed on") && queues.any_open() && self.sleeping.load(Relaxed) > 0 {
             // A lone young entry is probably its owner's next: a napping worker will see whether it stays.
             if queues.stressed() || !self.is_dozing() {
@@ -387,18 +421,20 @@ impl Idle {
     }
 
     /// A sleeping worker ends its nap for some reason and leaves: pushers relied on it.
-    pub fn stop_doze(&self, w: usize, queues: &Queues, ring: impl Fn()) {
+    pub fn stop_doze(&self, w: usize, queues: &Queues, ring: impl Fn(Rest)) {
         if self.end_doze(w) && kept("a nap is passed on") && queues.any_open() && self.any_available() {
             self.wake_for_search(queues, ring);
         }
     }
 
     /// Has a parked worker take the poller's role over.
-    pub fn hand_on_role(&self) {
+    pub fn hand_on_role(&self, ring: impl Fn(Rest)) {
         while kept("the role is handed on")
             && let Some(w) = self.pick_parked()
         {
-            if self.wake(w, Token::Role) == Rest::Parked {
+            let place = self.wake(w, Token::Role);
+            if place != Rest::Awake {
+                ring(place);
                 break;
             }
         }
@@ -423,8 +459,8 @@ mod tests {
     fn a_wake_before_the_sleep_is_not_lost() {
         let idle = Idle::new(2);
         assert_eq!(idle.wake(0, Token::Look), Rest::Awake);
-        assert_eq!(idle.lie_down(0, false), Err(Token::Look));
-        assert_eq!(idle.lie_down(0, false), Ok(()));
+        assert_eq!(idle.lie_down(0, Rest::Parked), Err(Token::Look));
+        assert_eq!(idle.lie_down(0, Rest::Parked), Ok(()));
         assert_eq!(idle.wake(0, Token::Look), Rest::Parked);
         assert!(idle.park(0, u64::MAX));
         assert_eq!(idle.get_up(0), Token::Look);
@@ -435,15 +471,15 @@ mod tests {
     fn one_searcher_at_a_time_and_the_poller_last() {
         let idle = Idle::new(3);
         assert!(idle.try_poller(0) && !idle.try_poller(1));
-        idle.lie_down(0, true).unwrap();
-        idle.lie_down(1, false).unwrap();
-        assert!(idle.wake_searcher(|| panic!("a parked one is there")));
+        idle.lie_down(0, Rest::Polling).unwrap();
+        idle.lie_down(1, Rest::Parked).unwrap();
+        assert!(idle.wake_searcher(|place| assert_eq!(place, Rest::Parked)));
         assert_eq!(idle.get_up(1), Token::Search);
         assert_eq!(idle.searching.load(Relaxed), 1);
         assert!(idle.found(1) && idle.end_search(1));
         let rung = std::cell::Cell::new(0);
-        assert!(idle.wake_searcher(|| rung.set(rung.get() + 1)));
-        assert!(!idle.wake_searcher(|| rung.set(rung.get() + 1)), "it is woken already");
+        assert!(idle.wake_searcher(|_| rung.set(rung.get() + 1)));
+        assert!(!idle.wake_searcher(|_| rung.set(rung.get() + 1)), "it is woken already");
         assert_eq!((rung.get(), idle.get_up(0)), (1, Token::Search));
         idle.leave_poller();
         assert!(idle.end_search(0) && !idle.any_available());
@@ -470,7 +506,7 @@ mod tests {
     #[test]
     fn a_nap_ends_in_time() {
         let idle = Idle::new(1);
-        idle.lie_down(0, false).unwrap();
+        idle.lie_down(0, Rest::Parked).unwrap();
         assert!(idle.doze(0) && !idle.doze(0));
         assert!(!idle.park(0, 1000));
         idle.end_doze(0);

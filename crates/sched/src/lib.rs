@@ -47,11 +47,12 @@
 //! Every wait is named (task, seq). Events for a wait that is over may still come and are the owner's to ignore.
 //!
 //! Files: `queue` (ready queues, stealing), `timer`, `ready` (descriptors) over `sys` (epoll or kqueue), `pool`,
-//! `idle` (sleeping and waking), `stop` (one worker has the runtime to itself), `ticker`, `threads`, `cores` by the `control_group`. Locks:
+//! `idle` (sleeping and waking), `attend` (what an idle worker serves), `stop` (one worker has the runtime to itself), `ticker`, `threads`, `cores` by the `control_group`. Locks:
 //! each file has its own, all innermost: none is taken under another. This file's is `inbox`.
 
 #![deny(missing_docs)]
 
+mod attend;
 mod control_group;
 mod cores;
 mod idle;
@@ -65,21 +66,24 @@ mod threads;
 mod ticker;
 mod timer;
 
-use idle::{Idle, SPIN_NS, Token};
+use attend::{Attendance, Came};
+use idle::{Idle, Rest, SPIN_NS, Token};
 use queue::{Look, Queues, Steal};
 use std::any::Any;
+use std::cell::Cell;
 use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering::*, lock};
 
+pub use attend::Service;
 pub use control_group::{ControlGroup, control_groups};
 pub use cores::default_workers;
 pub use pool::Panicked;
 pub use queue::{Position, Rank, TaskId};
 pub use ready::Watch;
 pub use stop::{Stop, Surroundings};
-pub use sys::now_ns;
+pub use sys::{now_ns, run_promptly};
 pub use threads::Threads;
 
 /// How a scheduler is made.
@@ -121,6 +125,11 @@ const TIMER_BATCH: usize = 1024;
 /// How long the end of a scheduler waits for jobs that are under way.
 const LAST_JOBS: Duration = Duration::from_secs(1);
 
+thread_local! {
+    /// The scheduler whose service this thread serves just now, and for which worker.
+    static SERVING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
 /// A scheduler. Share it as `Arc<Sched>`. Dropping it ends the ticker and the pool's idle threads, and waits for none of them
 /// ([`end`](Sched::end) does); jobs that none has begun are lost.
 pub struct Sched {
@@ -130,6 +139,7 @@ pub struct Sched {
     ready: ready::Readiness,
     pool: Arc<pool::Pool>,
     idle: Idle,
+    attendance: Attendance,
     ticker: Arc<ticker::Ticker>,
     /// Events that came while nobody asked.
     inbox: Mutex<Vec<Event>>,
@@ -170,6 +180,7 @@ impl Sched {
             ready,
             pool: pool::Pool::new(pool::default_limit()),
             idle: Idle::new(config.workers),
+            attendance: Attendance::default(),
             ticker: ticker::Ticker::new(),
             inbox: Mutex::new(Vec::new()),
             pending: AtomicUsize::new(0),
@@ -190,6 +201,7 @@ impl Sched {
     pub fn after_fork_child(&self) -> Arc<Sched> {
         // First, so that a process at its limit of descriptors has room.
         self.ready.kernel().close();
+        self.attendance.close();
         Self::new(self.config.clone())
     }
 
@@ -245,7 +257,7 @@ impl Sched {
         let t = if early { self.steal(w).or_else(take) } else { take() };
         let t = t.or_else(|| self.steal(w))?;
         if self.idle.found(w) {
-            self.idle.stop_search(w, &self.queues, || self.ready.kernel().ring());
+            self.idle.stop_search(w, &self.queues, |place| self.ring(place));
         }
         Some(t)
     }
@@ -293,13 +305,21 @@ impl Sched {
     /// There is work that others could take: wakes one idle worker, unless one searches or naps. `from`: whose queue has
     /// it; a number that is no worker's wakes a napping one too.
     pub fn nudge(&self, from: usize) {
-        self.idle.nudge(from, &self.queues, || self.ready.kernel().ring());
+        self.idle.nudge(from, &self.queues, |place| self.ring(place));
     }
 
     /// A worker must look at its queue and at what its owner keeps for it: its present or next `wait` returns.
     pub fn wake_worker(&self, w: usize) {
-        if self.idle.wake(w, Token::Look) == idle::Rest::Polling {
-            self.ready.kernel().ring();
+        let place = self.idle.wake(w, Token::Look);
+        self.ring(place);
+    }
+
+    /// Wakes a worker where it sleeps, unless it is woken already.
+    fn ring(&self, place: Rest) {
+        match place {
+            Rest::Polling => self.ready.kernel().ring(),
+            Rest::Attending => self.attendance.ring(),
+            Rest::Awake | Rest::Parked => {}
         }
     }
 
@@ -460,11 +480,17 @@ impl Sched {
     /// Puts events into the inbox and sees to it that a worker that sleeps comes for them.
     fn deliver(&self, events: impl IntoIterator<Item = Event>) {
         self.put(events);
+        if self.serving().is_some() {
+            // This very worker looks for them next.
+            return;
+        }
         if self.idle.has_poller() {
             self.ready.kernel().ring();
         } else {
             while let Some(w) = self.idle.pick_parked() {
-                if self.idle.wake(w, Token::Look) == idle::Rest::Parked {
+                let place = self.idle.wake(w, Token::Look);
+                if place != Rest::Awake {
+                    self.ring(place);
                     break;
                 }
             }
@@ -525,7 +551,9 @@ impl Sched {
     /// The same for a task that only this worker runs: no other is woken, who would have to wake it in turn.
     pub fn wake_task_of(&self, worker: usize, t: TaskId, seq: u64) {
         self.put([Event::Wake(t, seq)]);
-        self.wake_worker(worker);
+        if self.serving() != Some(worker) {
+            self.wake_worker(worker);
+        }
     }
 
     /// How many jobs are queued or running.
@@ -577,15 +605,30 @@ impl Sched {
             return;
         }
         if self.unattended() {
-            self.idle.hand_on_role();
+            self.idle.hand_on_role(|place| self.ring(place));
         }
         self.queues.tick(now_ns());
         if !self.idle.is_searched() && !self.idle.is_dozing() && self.queues.any_open() {
-            self.idle.wake_for_search(&self.queues, || self.ready.kernel().ring());
+            self.idle.wake_for_search(&self.queues, |place| self.ring(place));
         }
     }
 
     // Idle workers.
+
+    /// What an idle worker serves from now on, where its tasks expect something of it; none any more.
+    ///
+    /// # Errors
+    /// The system's: it has no descriptor left, as a rule.
+    pub fn set_service(&self, service: Option<Arc<dyn Service>>) -> io::Result<()> {
+        self.attendance.set(service)
+    }
+
+    /// The task that this worker runs is about to wait for something that the service brings.
+    pub fn expect_service(&self, worker: usize) {
+        if self.attendance.is_there() {
+            self.idle.expect(self.slot(worker));
+        }
+    }
 
     /// Nothing to do for this worker: returns when there may be something again. Spins a moment if it had work lately
     /// and spinning has paid, then sleeps: one worker in the kernel's queue until the next timer, the others parked.
@@ -610,19 +653,32 @@ impl Sched {
         if idle.take_token(w) || self.glance(w, now_ns()) {
             return;
         }
-        if self.config.workers > 1 {
+        let service = if self.attendance.is_there() && idle.take_expectation(w) { self.attendance.begin(w) } else { None };
+        let service = service.as_ref();
+        let since = if service.is_some() { now_ns() } else { 0 };
+        if self.config.workers > 1 || service.is_some() && self.attendance.may_spin() {
             let spin = idle.begin_search(w);
-            if spin > 0 && self.spin(w, spin) {
+            if spin > 0 && self.spin(w, spin, service) {
+                service.inspect(|s| self.attendance.end(s));
                 return;
             }
         }
         loop {
             let polls = idle.try_poller(w);
-            let token = match idle.lie_down(w, polls) {
+            let place = match (polls, service) {
+                (true, _) => Rest::Polling,
+                (false, Some(_)) => Rest::Attending,
+                (false, None) => Rest::Parked,
+            };
+            let mut served = false;
+            let token = match idle.lie_down(w, place) {
                 Ok(()) => {
-                    let found = self.sleep(w, polls);
+                    let found = self.sleep(w, polls, service, since);
                     let token = idle.get_up(w).max(found);
-                    idle.stop_doze(w, &self.queues, || self.ready.kernel().ring());
+                    idle.stop_doze(w, &self.queues, |place| self.ring(place));
+                    if let Some(s) = service {
+                        served = self.serve(w, s);
+                    }
                     if polls {
                         self.give_up_role();
                     }
@@ -635,22 +691,38 @@ impl Sched {
                     token
                 }
             };
-            if token != Token::Role {
-                return;
+            let in_vain = served && token == Token::None && !self.glance(w, now_ns());
+            if token != Token::Role && !in_vain {
+                break;
             }
         }
+        service.inspect(|s| self.attendance.end(s));
+    }
+
+    /// Serves what has come. False: nothing has.
+    fn serve(&self, w: usize, service: &Arc<dyn Service>) -> bool {
+        let before = SERVING.replace((std::ptr::from_ref(self) as usize, w));
+        let some = service.serve();
+        SERVING.set(before);
+        some
+    }
+
+    /// The worker that this thread serves for.
+    fn serving(&self) -> Option<usize> {
+        let (sched, worker) = SERVING.get();
+        (sched == std::ptr::from_ref(self) as usize).then_some(worker)
     }
 
     /// Somebody else must sleep in the kernel's queue now, if anything can come there.
     fn give_up_role(&self) {
         self.idle.leave_poller();
         if self.unattended() {
-            self.idle.hand_on_role();
+            self.idle.hand_on_role(|place| self.ring(place));
         }
     }
 
     /// Looks for work for a while. True: there is some.
-    fn spin(&self, w: usize, limit_ns: u64) -> bool {
+    fn spin(&self, w: usize, limit_ns: u64, service: Option<&Arc<dyn Service>>) -> bool {
         let from = now_ns();
         let mut now = from;
         while now - from < limit_ns.min(SPIN_NS) {
@@ -665,22 +737,28 @@ impl Sched {
                     return true;
                 }
             }
-            for _ in 0..8 {
-                std::hint::spin_loop();
+            match service {
+                Some(s) => {
+                    // Who is to bring it may wait for this very core.
+                    std::thread::yield_now();
+                    self.serve(w, s);
+                }
+                None => (0..8).for_each(|_| std::hint::spin_loop()),
             }
             now = now_ns().max(now);
         }
-        false
+        // What was served last woke nobody: this worker is to see it.
+        service.is_some() && self.glance(w, now)
     }
 
     /// Lain down; sleeps until there is a reason to get up. `Look`, `Role`: found one itself; `None`: see the token.
-    fn sleep(&self, w: usize, polls: bool) -> Token {
+    fn sleep(&self, w: usize, polls: bool, service: Option<&Arc<dyn Service>>, since: u64) -> Token {
         let idle = &self.idle;
         let mut nap = NAP_NS.0;
         loop {
             idle.end_doze(w);
             let look = self.queues.look(w);
-            if look == Look::Work || polls && !lock(&self.inbox).is_empty() {
+            if look == Look::Work || (polls || service.is_some()) && !lock(&self.inbox).is_empty() {
                 return Token::Look;
             }
             if look == Look::Crowd {
@@ -694,9 +772,15 @@ impl Sched {
             let dozes = (look == Look::Young || idle.was_stirred()) && idle.doze(w);
             let limit = if dozes { nap } else { u64::MAX };
             let from = now_ns();
-            let woken = if polls { self.poll_sleep(limit) } else { idle.park(w, limit) };
+            let woken = match service {
+                Some(s) => !s.may_sleep() || self.attend_sleep(polls, limit),
+                None if polls => self.poll_sleep(limit),
+                None => idle.park(w, limit),
+            };
             let now = now_ns();
-            if !dozes {
+            if service.is_some() {
+                idle.learn_of_service(w, now.saturating_sub(since));
+            } else if !dozes {
                 idle.learn(w, now.saturating_sub(from) < SPIN_NS);
             }
             if woken {
@@ -705,6 +789,31 @@ impl Sched {
             self.queues.tick(now);
             nap = (nap * 2).min(NAP_NS.1);
         }
+    }
+
+    /// Sleeps in the queue that holds the service's; `polls`: and in the kernel's. True: something came, or a bell rang.
+    fn attend_sleep(&self, polls: bool, limit_ns: u64) -> bool {
+        if !polls {
+            let Came { service, rung, .. } = self.attendance.sleep(limit_ns, None);
+            return service || rung;
+        }
+        let until = self.timers.sleep();
+        let now = now_ns();
+        let mut woken = until <= now;
+        if !woken {
+            let left = if until == u64::MAX { u64::MAX } else { until - now };
+            let came = self.attendance.sleep(left.min(limit_ns), Some(self.ready.kernel()));
+            woken = came.service || came.rung;
+            if came.other {
+                let (rung, reports) = self.ask_kernel(0);
+                if rung {
+                    self.ready.kernel().drain();
+                }
+                woken |= rung || reports > 0;
+            }
+        }
+        self.timers.awake();
+        woken || until <= now_ns()
     }
 
     /// Sleeps in the kernel's queue. True: something came, or the bell rang.

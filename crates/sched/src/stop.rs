@@ -62,6 +62,8 @@ struct State {
     parallel: bool,
     /// A second worker waits for the first to agree to that.
     want_parallel: bool,
+    /// Threads that sleep until something changes: nobody else is told.
+    sleeping: usize,
     /// Workers that wait to become active, or to go on after a stop: what was agreed to holds until they are.
     joining: usize,
 }
@@ -80,7 +82,8 @@ impl State {
 impl Default for Stop {
     /// With one active worker, which is alone: the one that boots the runtime.
     fn default() -> Self {
-        let s = State { active: 1, detached: 0, forking: 0, stopping: false, parallel: false, want_parallel: false, joining: 0 };
+        let s =
+            State { active: 1, detached: 0, forking: 0, stopping: false, parallel: false, want_parallel: false, sleeping: 0, joining: 0 };
         Stop {
             state: Mutex::new(s),
             changed: Condvar::new(),
@@ -111,12 +114,19 @@ impl Stop {
 
     // --- waiting ----------------------------------------------------------------------------------
 
-    fn tell(&self, _: &State) {
+    fn tell(&self, s: &State) {
         self.changes.fetch_add(1, Release);
-        self.changed.notify_all();
+        if s.sleeping > 0 {
+            self.changed.notify_all();
+        }
     }
-    fn until_changed<'a>(&self, s: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        wait_on(&self.changed, s, u64::MAX).0
+    fn until_changed<'a>(&self, mut s: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        if kept("who sleeps is counted") {
+            s.sleeping += 1;
+        }
+        s = wait_on(&self.changed, s, u64::MAX).0;
+        s.sleeping = s.sleeping.saturating_sub(1);
+        s
     }
     /// [`until_changed`](Self::until_changed) where that is likely to be soon: a sleeping thread is some 50 microseconds late,
     /// and may find its core taken. Where there are fewer `cores` than workers, somebody else may need this one's.

@@ -57,6 +57,11 @@ impl Kernel {
         self.bell_in.load(Relaxed)
     }
 
+    /// The queue's own descriptor, which another queue can hold.
+    pub fn queue(&self) -> i32 {
+        self.queue.load(Relaxed)
+    }
+
     /// Wakes whoever sleeps in `wait`, or the next one who would.
     pub fn ring(&self) {
         let one = 1u64.to_ne_bytes();
@@ -144,6 +149,13 @@ mod epoll {
                 Err(e) if e.raw_os_error() == Some(libc::EPERM) => Ok(Armed::AlwaysReady),
                 Err(e) => Err(e),
             }
+        }
+
+        /// Reports a descriptor whenever it can be read.
+        pub fn keep(&self, fd: i32) -> io::Result<()> {
+            let mut e = libc::epoll_event { events: libc::EPOLLIN as u32, u64: fd as u32 as u64 };
+            // SAFETY: one event that lives here; a descriptor that is not open is an error, not a danger.
+            check(unsafe { libc::epoll_ctl(self.queue.load(Relaxed), libc::EPOLL_CTL_ADD, fd, &mut e) }).map(|_| ())
         }
 
         /// Forgets a descriptor that is about to be closed.
@@ -266,6 +278,11 @@ mod kqueue {
             Ok(Armed::Watching)
         }
 
+        /// Reports a descriptor whenever it can be read.
+        pub fn keep(&self, fd: i32) -> io::Result<()> {
+            self.change(fd, libc::EVFILT_READ, libc::EV_ADD)
+        }
+
         /// Forgets a descriptor that is about to be closed.
         pub fn forget(&self, fd: i32) {
             for filter in [libc::EVFILT_READ, libc::EVFILT_WRITE] {
@@ -296,6 +313,39 @@ mod kqueue {
                 f(Ready { fd: e.ident as i32, readable: e.filter == libc::EVFILT_READ, writable: e.filter == libc::EVFILT_WRITE });
             }
             rung
+        }
+    }
+}
+
+/// The calling thread works for a moment at a time, and is to have a core as soon as it is woken: it asks the system for short slices,
+/// which come before the longer ones of others; or does so no more. Where the system has no such thing (Linux before 6.12), nothing
+/// changes.
+pub fn run_promptly(on: bool) {
+    /// `struct sched_attr` of Linux, in its first version.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[repr(C)]
+    #[derive(Default)]
+    struct Attributes {
+        size: u32,
+        policy: u32,
+        flags: u64,
+        nice: i32,
+        priority: u32,
+        runtime: u64,
+        deadline: u64,
+        period: u64,
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let _ = on;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        let size = size_of::<Attributes>() as u32;
+        let mut now = Attributes { size, ..Default::default() };
+        // SAFETY: the kernel writes at most `size` bytes, which live here; 0 is the calling thread.
+        if unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut now, size, 0) } == 0 && now.policy == libc::SCHED_OTHER as u32 {
+            (now.size, now.runtime) = (size, if on { 100_000 } else { 0 });
+            // SAFETY: the kernel reads `size` bytes, which live here.
+            unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const now, 0) };
         }
     }
 }

@@ -434,3 +434,96 @@ fn jobs_of_nobody_run_and_wakes_from_outside_arrive() {
     assert!(more < 10_000);
     b.wait();
 }
+
+/// A pipe whose bytes are numbers of tasks, which are woken when they are served; a thread of its own serves while nobody attends.
+struct Bytes {
+    out: std::io::PipeReader,
+    sched: std::sync::Weak<Sched>,
+    attended: AtomicBool,
+    serves: AtomicUsize,
+}
+
+impl Bytes {
+    fn is_there(&self) -> bool {
+        let mut p = libc::pollfd { fd: self.out.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one entry, which lives here.
+        unsafe { libc::poll(&mut p, 1, 0) == 1 }
+    }
+}
+
+impl Service for Bytes {
+    fn descriptor(&self) -> i32 {
+        self.out.as_raw_fd()
+    }
+    fn attend(&self) -> bool {
+        assert!(!self.attended.swap(true, SeqCst), "one at a time");
+        true
+    }
+    fn serve(&self) -> bool {
+        use std::io::Read;
+        if !self.is_there() {
+            return false;
+        }
+        let mut byte = [0];
+        (&self.out).read_exact(&mut byte).unwrap();
+        self.serves.fetch_add(1, SeqCst);
+        self.sched.upgrade().unwrap().wake_task(byte[0].into(), 1);
+        true
+    }
+    fn may_sleep(&self) -> bool {
+        true
+    }
+    fn leave(&self) {
+        assert!(self.attended.swap(false, SeqCst));
+    }
+}
+
+/// What comes for a worker that attends is served by it and seen by it, whether it looks or sleeps, whoever has the poller's role, and
+/// whoever else wakes it.
+#[test]
+fn a_worker_serves_what_its_task_waits_for() {
+    for workers in [1, 2, 3] {
+        let s = sched(workers, None);
+        let (out, mut inside) = pipe().unwrap();
+        let (attended, serves) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let bytes = Arc::new(Bytes { out, sched: Arc::downgrade(&s), attended, serves });
+        s.set_service(Some(bytes.clone())).unwrap();
+        let stop = AtomicBool::new(false);
+        let (tx, rx) = std::sync::mpsc::channel();
+        thread::scope(|scope| {
+            for w in 0..workers {
+                let (s, stop, tx) = (&s, &stop, tx.clone());
+                scope.spawn(move || {
+                    let mut out = Vec::new();
+                    while !stop.load(SeqCst) {
+                        s.poll_events(now_ns(), &mut out);
+                        for e in out.drain(..) {
+                            match e {
+                                Event::Wake(t, 1) => tx.send(t).unwrap(),
+                                _ => {}
+                            }
+                        }
+                        s.expect_service(w);
+                        s.wait(w);
+                    }
+                });
+            }
+            for i in 0..2000u64 {
+                inside.write_all(&[(i % 200) as u8 + 1]).unwrap();
+                match i % 7 {
+                    0 => s.wake_task(250, 2),
+                    1 => s.wake_worker(i as usize % workers),
+                    2 => s.timer(now_ns() + 20_000, 9, 9),
+                    3 => thread::sleep(std::time::Duration::from_micros(i % 300)),
+                    _ => {}
+                }
+                assert_eq!(rx.recv_timeout(std::time::Duration::from_secs(20)).ok(), Some(i % 200 + 1), "{workers} workers, {i}");
+            }
+            s.set_service(None).unwrap();
+            stop.store(true, SeqCst);
+            (0..workers).for_each(|w| s.wake_worker(w));
+        });
+        assert_eq!(bytes.serves.load(SeqCst), 2000);
+        assert!(!bytes.attended.load(SeqCst));
+    }
+}

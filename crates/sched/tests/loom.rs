@@ -22,33 +22,67 @@ mod idle;
 #[path = "../src/queue.rs"]
 mod queue;
 
-use idle::{Idle, Token};
+use idle::{Idle, Rest, Token};
+use loom::sync::{Condvar, Mutex};
 use loom::thread;
 use queue::{Look, Position, Queues, Rank, Steal};
 use std::sync::Arc;
-use sync::BROKEN;
+use sync::{BROKEN, kept, lock, wait_on};
 
 const BACK: Position = Position { rank: Rank::Fresh, first: false };
 
 struct Model {
     idle: Idle,
     queues: Queues,
+    /// The bell of the queue in which one attends; and tasks that were woken from outside, as `Sched::inbox` has them.
+    bell: (Mutex<bool>, Condvar),
+    inbox: Mutex<usize>,
 }
 
 fn check(workers: usize, f: impl Fn(Arc<Model>) + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = builder.preemption_bound.or(Some(3));
-    builder.check(move || f(Arc::new(Model { idle: Idle::new(workers), queues: Queues::new(workers, None) })));
+    builder.check(move || f(Arc::new(Model::new(workers))));
 }
 
 impl Model {
+    fn new(workers: usize) -> Model {
+        let bell = (Mutex::new(false), Condvar::new());
+        Model { idle: Idle::new(workers), queues: Queues::new(workers, None), bell, inbox: Mutex::new(0) }
+    }
+
     fn nudge(&self, from: usize) {
-        self.idle.nudge(from, &self.queues, || ());
+        self.idle.nudge(from, &self.queues, |place| self.ring(place));
+    }
+
+    fn ring(&self, place: Rest) {
+        if place == Rest::Attending && kept("who leaves a token rings") {
+            *lock(&self.bell.0) = true;
+            self.bell.1.notify_one();
+        }
+    }
+
+    /// What `Sched::settle` does of a worker that attends, until it has a reason to get up.
+    fn attend(&self, w: usize) -> Token {
+        match self.idle.lie_down(w, Rest::Attending) {
+            Ok(()) => {
+                let inbox = kept("who attends looks into the inbox") && *lock(&self.inbox) > 0;
+                if self.queues.look(w) == Look::Nothing && !inbox {
+                    let mut rung = lock(&self.bell.0);
+                    while !*rung {
+                        rung = wait_on(&self.bell.1, rung, u64::MAX).0;
+                    }
+                    *rung = false;
+                }
+                self.idle.get_up(w)
+            }
+            Err(token) => token,
+        }
     }
 
     /// What `Sched::settle` does of a worker that parks, until it has a reason to get up.
     fn rest(&self, w: usize) -> Token {
-        match self.idle.lie_down(w, false) {
+        match self.idle.lie_down(w, Rest::Parked) {
             Ok(()) => {
                 if self.queues.look(w) == Look::Nothing {
                     self.idle.park(w, u64::MAX);
@@ -103,7 +137,7 @@ fn search(broken: &'static str) {
             pusher.queues.push(2, 7, false, BACK);
             pusher.nudge(2);
         });
-        m.idle.stop_search(0, &m.queues, || ());
+        m.idle.stop_search(0, &m.queues, |_| ());
         sleeper.join().unwrap();
         pusher.join().unwrap();
     });
@@ -128,7 +162,7 @@ fn nap(broken: &'static str) {
             pusher.queues.push(2, 7, false, BACK);
             pusher.nudge(2);
         });
-        m.idle.stop_doze(0, &m.queues, || ());
+        m.idle.stop_doze(0, &m.queues, |_| ());
         sleeper.join().unwrap();
         pusher.join().unwrap();
     });
@@ -146,7 +180,7 @@ fn role(broken: &'static str) {
         let other = m.clone();
         let other = thread::spawn(move || {
             while !other.idle.try_poller(1) {
-                if other.idle.lie_down(1, false).is_ok() {
+                if other.idle.lie_down(1, Rest::Parked).is_ok() {
                     if other.idle.has_poller() {
                         other.idle.park(1, u64::MAX);
                     }
@@ -155,7 +189,7 @@ fn role(broken: &'static str) {
             }
         });
         m.idle.leave_poller();
-        m.idle.hand_on_role();
+        m.idle.hand_on_role(|_| ());
         other.join().unwrap();
     });
 }
@@ -177,6 +211,59 @@ fn token(broken: &'static str) {
 #[test]
 fn a_token_is_not_lost() {
     token("");
+}
+
+/// The same of one that attends: it sleeps in another queue, whose bell goes with the token.
+fn attending(broken: &'static str) {
+    BROKEN.set(broken);
+    check(1, |m| {
+        let worker = m.clone();
+        let worker = thread::spawn(move || while worker.attend(0) != Token::Look {});
+        let place = m.idle.wake(0, Token::Look);
+        m.ring(place);
+        worker.join().unwrap();
+    });
+}
+#[test]
+fn a_token_of_who_attends_is_not_lost() {
+    attending("");
+}
+
+/// A push and a nudge reach one that attends, too.
+#[test]
+fn a_nudge_of_who_attends_is_not_lost() {
+    BROKEN.set("");
+    check(2, |m| {
+        let worker = m.clone();
+        let worker = thread::spawn(move || {
+            while worker.queues.steal(0, Steal::Any).is_none() {
+                worker.attend(0);
+            }
+        });
+        m.queues.push(1, 7, false, BACK);
+        m.nudge(1);
+        worker.join().unwrap();
+    });
+}
+
+/// What a worker served last went into the inbox without a wake: it looks there itself, whatever it was told meanwhile.
+fn served(broken: &'static str) {
+    BROKEN.set(broken);
+    check(1, |m| {
+        let worker = m.clone();
+        let worker = thread::spawn(move || {
+            *lock(&worker.inbox) += 1;
+            worker.attend(0);
+            while std::mem::take(&mut *lock(&worker.inbox)) == 0 {
+                worker.attend(0);
+            }
+        });
+        worker.join().unwrap();
+    });
+}
+#[test]
+fn what_was_served_is_seen() {
+    served("");
 }
 
 // --- without the rules ----------------------------------------------------------------------------
@@ -215,4 +302,14 @@ fn a_role_nobody_hands_on_leaves_a_sleeper() {
 #[should_panic]
 fn a_token_dropped_because_its_worker_is_awake_is_lost() {
     token("a token waits for who is awake");
+}
+#[test]
+#[should_panic]
+fn a_token_without_a_ring_leaves_who_attends() {
+    attending("who leaves a token rings");
+}
+#[test]
+#[should_panic]
+fn an_inbox_nobody_looks_into_leaves_who_served() {
+    served("who attends looks into the inbox");
 }

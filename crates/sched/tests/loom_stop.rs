@@ -502,6 +502,7 @@ macro_rules! fail {
 fail! {
     without_agreement_two_run_unlocked: a_second_worker 3, "who is alone agrees";
     untold_of_one_that_leaves_a_worker_waits_for_ever: a_second_worker 3, "who leaves tells";
+    a_sleeper_nobody_counts_is_not_told: a_second_worker 3, "who sleeps is counted";
     a_stop_that_waits_for_nobody_is_not_alone: two_and_a_stop 3, "a stop waits for who is active";
     two_stops_at_a_time_are_not_alone: two_and_a_stop 3, "one stop at a time";
     a_worker_that_enters_a_stop_is_beside_it: one_comes 3, "nobody enters a stop";

@@ -32,7 +32,7 @@ pub use interp::real_path;
 pub use kumi_budget::Grow;
 pub use kumi_bytecode::{HELPERS, HELPERS_KEY, ISeq};
 pub use kumi_heap::*;
-pub use kumi_sched::Watch;
+pub use kumi_sched::{Service, Watch, run_promptly};
 pub use kumi_text::encoding::EncIndex;
 pub use memory::{machine as memory_limits, profile};
 pub use names::symbols::sym;

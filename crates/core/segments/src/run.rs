@@ -360,8 +360,12 @@ fn next(cx: &mut Cx, _: Value, _: &[Value]) -> R {
             if kept {
                 runs.idle.push(waker);
             }
+            let away = inner.clients.is_some();
             drop(inner);
             if kept {
+                if away {
+                    cx.expect_service();
+                }
                 return Err(cx.park(u64::MAX));
             }
             cx.no_wait();

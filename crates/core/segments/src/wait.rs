@@ -314,7 +314,7 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(r) = a[0].as_data::<Request>() else { return Ok(made.none) };
     let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
     let waker = cx.waker();
-    let (claimed, woken) = {
+    let (claimed, woken, away) = {
         let mut inner = made.shared.lock();
         let now = inner.now();
         let ((), mut woken) = inner.act(|m, w| m.tick(now, w));
@@ -340,11 +340,15 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         } else {
             r.bell.set(waker);
         }
-        (claimed, woken)
+        (claimed, woken, inner.clients.is_some())
     };
     woken.wake(cx);
     match claimed {
         None => {
+            if away {
+                // Another node may put it.
+                cx.expect_service();
+            }
             if until != u64::MAX && now_ns() >= until || r.id.lock().is_none() {
                 cx.no_wait();
                 return Ok(made.none);

@@ -292,7 +292,7 @@ impl Server {
                 continue;
             };
             // It may be connected otherwise by now, or be gone.
-            if peer.is_wanted() && !peer.is_connected() && !self.shared.stopping.load(Ordering::Relaxed) {
+            if peer.is_wanted() && !peer.is_connected() && !self.shared.serving.stopping.load(Ordering::Relaxed) {
                 self.connect(at, &peer);
             }
         }

@@ -63,7 +63,7 @@ impl Server {
     fn pass_on(&mut self, at: Time, to: &Arc<str>, bytes: Vec<u8>) {
         match self.routes.get(to) {
             Some(token) => self.say(*token, kind::GOSSIP, &bytes),
-            None if self.shared.stopping.load(Ordering::Relaxed) => {}
+            None if self.shared.serving.stopping.load(Ordering::Relaxed) => {}
             None => self.dial(at, to, None, Some(bytes)),
         }
     }

@@ -1,7 +1,7 @@
-//! The thread that serves: it waits for sockets, reads them, calls the host, and does what is due.
+//! What is served: sockets are read, the host is called, and what is due is done. [`serving`](crate::serving) says by which thread.
 //!
-//! **Invariant.** While the host is called no lock is held. What is told to this thread (`dirty`, `commands`) is looked at after it has said
-//! that it sleeps, and before it does.
+//! **Invariant.** While the host is called no lock is held but the server's own. What is told to who serves (`dirty`, `commands`) is looked
+//! at after `sleeping` was set, and before anybody sleeps.
 
 mod accept;
 mod dial;
@@ -18,6 +18,7 @@ use crate::error::{LinkError, Why, code};
 use crate::host::Host;
 use crate::link::{Command, Link, Shared};
 use crate::options::Options;
+use crate::serving::{Serves, Serving};
 use accept::{Listener, Sources};
 use dial::Dials;
 use kumi_membership::{Config, Member, Membership};
@@ -32,6 +33,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const WAKER: usize = 0;
+/// Taken from the kernel at once.
+const EVENTS: usize = 256;
 /// Listeners have the numbers below this, from 1 on.
 const LINES: usize = 1024;
 /// Read at once.
@@ -51,6 +54,10 @@ struct Server {
     shared: Arc<Shared>,
     host: Arc<dyn Host>,
     poll: Poll,
+    /// Empty between turns.
+    events: Events,
+    /// The last turn may have left some in the kernel.
+    full: bool,
     hello: Hello,
     listeners: Vec<Listener>,
     lines: BTreeMap<usize, Line>,
@@ -150,7 +157,9 @@ impl Link {
         let hello = Hello::new(options.name.clone(), incarnation);
         kumi_wire::Connection::new(kumi_wire::Role::Caller, hello.clone(), options.limits.wire())
             .map_err(|e| LinkError::Options(e.to_string()))?;
+        let (serving, outer) = Serving::new(&poll).map_err(LinkError::System)?;
         let shared = Arc::new(Shared {
+            serving,
             me: parking_lot::Mutex::new(me.clone()),
             members: parking_lot::Mutex::new(Arc::new([me])),
             peers: Default::default(),
@@ -161,15 +170,16 @@ impl Link {
             registry,
             tls: parking_lot::Mutex::new(options.tls),
             limits: options.limits,
-            stopping: AtomicBool::new(false),
             thread: Default::default(),
             lookups: AtomicUsize::new(0),
             listening,
         });
         let mut server = Server {
             shared: shared.clone(),
-            host,
+            host: host.clone(),
             poll,
+            events: Events::with_capacity(EVENTS),
+            full: false,
             hello,
             listeners,
             lines: BTreeMap::new(),
@@ -195,8 +205,11 @@ impl Link {
         let run = move || {
             handle.shared.serve_here();
             server.host.started(&handle);
+            server.gossip(now());
+            let shared = handle.shared.clone();
+            shared.serving.give(server);
             drop(handle);
-            server.run();
+            shared.serving.run(|on| host.sleeps(on), outer);
         };
         let thread = std::thread::Builder::new().name(format!("kumi-link {}", options.name)).spawn(run).map_err(LinkError::System)?;
         *link.shared.thread.lock() = Some(thread);
@@ -207,7 +220,7 @@ impl Link {
 impl Drop for Server {
     /// Nothing is left here unless the host has panicked: then nobody is kept waiting for a thread that is gone.
     fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::SeqCst);
+        self.shared.serving.stopping.store(true, Ordering::SeqCst);
         for line in self.lines.values() {
             line.channel.close(&self.shared.registry);
             if let Some(peer) = &line.peer {
@@ -218,68 +231,105 @@ impl Drop for Server {
     }
 }
 
-impl Server {
-    fn run(&mut self) {
-        let mut events = Events::with_capacity(256);
-        self.gossip(now());
-        while !self.shared.stopping.load(Ordering::SeqCst) || self.lingers(now()) {
-            let timeout = self.timeout();
-            let waited = self.poll.poll(&mut events, timeout);
-            self.shared.sleeping.store(false, Ordering::SeqCst);
-            if let Err(e) = waited {
-                if e.kind() != std::io::ErrorKind::Interrupted {
-                    // Nothing is known that would bring this about; but it must not spin.
-                    std::thread::sleep(Duration::from_millis(10));
-                }
-                events.clear();
-            }
-            let at = now();
-            for token in std::mem::take(&mut self.again) {
-                self.ready(at, token, true, false, false);
-            }
-            for e in &events {
-                match e.token().0 {
-                    WAKER => {}
-                    listener if listener < LINES => self.accept(at, listener),
-                    token => self.ready(at, token, e.is_readable(), e.is_writable(), e.is_read_closed() || e.is_error()),
-                }
-            }
-            let told = self.shared.has_told.load(Ordering::Acquire);
-            let commands = if told { std::mem::take(&mut self.shared.told.lock().commands) } else { Vec::new() };
-            for command in commands {
-                match command {
-                    Command::Connect(peer) => self.connect(at, &peer),
-                    Command::Bulk(peer) => self.connect_second(at, &peer),
-                    Command::Leave => {
-                        self.membership.leave(at);
-                        self.gossip(at);
-                    }
-                    Command::Found(address, found) => self.found(at, address, found),
-                }
-            }
-            self.flush(at);
-            self.due(at);
-            self.flush(at);
+impl Serves for Server {
+    fn turn(&mut self, due: bool) -> bool {
+        self.shared.sleeping.store(false, Ordering::SeqCst);
+        let mut events = std::mem::replace(&mut self.events, Events::with_capacity(0));
+        // Interrupted, it is asked again soon.
+        let asked = self.poll.poll(&mut events, Some(Duration::ZERO));
+        if asked.is_err() {
+            events.clear();
         }
-        self.finish();
+        self.full = events.iter().count() >= EVENTS;
+        let told = self.shared.has_told.load(Ordering::Acquire);
+        let some = told || !events.is_empty() || !self.again.is_empty();
+        if some || due {
+            self.serve(&events, told, due);
+        }
+        events.clear();
+        self.events = events;
+        some
     }
 
-    /// How long to sleep. From here on whoever tells this thread something wakes it.
-    fn timeout(&mut self) -> Option<Duration> {
+    fn next(&mut self) -> Option<Time> {
         self.shared.sleeping.store(true, Ordering::SeqCst);
         let told = {
             let told = self.shared.told.lock();
             !told.dirty.is_empty() || !told.commands.is_empty()
         };
-        let stops = self.shared.stopping.load(Ordering::SeqCst);
-        if told || !self.again.is_empty() || stops {
+        if told || self.full || !self.again.is_empty() || self.shared.serving.stopping.load(Ordering::SeqCst) {
             self.shared.sleeping.store(false, Ordering::SeqCst);
-            return Some(if stops { BLINK } else { Duration::ZERO });
+            return Some(0);
         }
         let sweep = (!self.lines.is_empty()).then_some(self.sweep_at);
         let times = [self.membership.next_deadline(), self.host.deadline(), self.dials.next(), self.accept_at, sweep];
-        let next = times.into_iter().flatten().min()?;
-        Some(Duration::from_nanos(next.saturating_sub(now())))
+        times.into_iter().flatten().min()
+    }
+
+    /// The end: goodbye to all.
+    fn finish(&mut self) {
+        while self.lingers(now()) {
+            self.turn(true);
+            std::thread::sleep(BLINK);
+        }
+        let at = now();
+        self.membership.leave(at);
+        self.gossip(at);
+        let reason = Reason { code: kumi_wire::code::DONE, text: format!("node {} stops", self.hello.name) };
+        let channels: Vec<Arc<Channel>> = self.lines.values().map(|l| l.channel.clone()).collect();
+        for c in &channels {
+            let _ = c.flush(&self.shared.registry, 0);
+            c.goodbye(&reason);
+        }
+        // Whoever reads has a moment for it.
+        for _ in 0..50 {
+            let mut more = false;
+            for c in &channels {
+                more |= c.flush(&self.shared.registry, 0).is_ok() && c.has_output();
+            }
+            if !more {
+                break;
+            }
+            std::thread::sleep(BLINK);
+        }
+        let tokens: Vec<usize> = self.lines.keys().copied().collect();
+        for token in tokens {
+            self.close(at, token, Why::Here(reason.clone()));
+        }
+        self.listeners.clear();
+    }
+}
+
+impl Server {
+    fn serve(&mut self, events: &Events, told: bool, due: bool) {
+        let at = now();
+        for token in std::mem::take(&mut self.again) {
+            self.ready(at, token, true, false, false);
+        }
+        for e in events {
+            match e.token().0 {
+                WAKER => {}
+                listener if listener < LINES => self.accept(at, listener),
+                token => self.ready(at, token, e.is_readable(), e.is_writable(), e.is_read_closed() || e.is_error()),
+            }
+        }
+        let commands = if told { std::mem::take(&mut self.shared.told.lock().commands) } else { Vec::new() };
+        for command in commands {
+            match command {
+                Command::Connect(peer) => self.connect(at, &peer),
+                Command::Bulk(peer) => self.connect_second(at, &peer),
+                Command::Leave => {
+                    self.membership.leave(at);
+                    self.gossip(at);
+                }
+                Command::Found(address, found) => self.found(at, address, found),
+            }
+        }
+        self.flush(at);
+        if due {
+            self.due(at);
+            self.flush(at);
+        }
     }
 
     /// Does what is due.
@@ -485,7 +535,7 @@ impl Server {
                     self.membership.connection_lost(at, peer.name());
                     self.gossip(at);
                 }
-                if !self.promote(at, peer) && peer.is_wanted() && !self.shared.stopping.load(Ordering::SeqCst) {
+                if !self.promote(at, peer) && peer.is_wanted() && !self.shared.serving.stopping.load(Ordering::SeqCst) {
                     self.connect(at, peer);
                 }
             }
@@ -512,34 +562,5 @@ impl Server {
     fn lingers(&mut self, at: Time) -> bool {
         let until = *self.ends_at.get_or_insert(at + LINGER);
         at < until && self.lines.values().any(|l| l.phase >= Phase::Open && l.channel.backlog() > 0)
-    }
-
-    /// The end: goodbye to all.
-    fn finish(&mut self) {
-        let at = now();
-        self.membership.leave(at);
-        self.gossip(at);
-        let reason = Reason { code: kumi_wire::code::DONE, text: format!("node {} stops", self.hello.name) };
-        let channels: Vec<Arc<Channel>> = self.lines.values().map(|l| l.channel.clone()).collect();
-        for c in &channels {
-            let _ = c.flush(&self.shared.registry, 0);
-            c.goodbye(&reason);
-        }
-        // Whoever reads has a moment for it.
-        for _ in 0..50 {
-            let mut more = false;
-            for c in &channels {
-                more |= c.flush(&self.shared.registry, 0).is_ok() && c.has_output();
-            }
-            if !more {
-                break;
-            }
-            std::thread::sleep(BLINK);
-        }
-        let tokens: Vec<usize> = self.lines.keys().copied().collect();
-        for token in tokens {
-            self.close(at, token, Why::Here(reason.clone()));
-        }
-        self.listeners.clear();
     }
 }

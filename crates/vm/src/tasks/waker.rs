@@ -7,7 +7,7 @@
 use crate::Cx;
 use crate::cx::runtime::Runtime;
 use crate::tasks::task::Ticket;
-use kumi_sched::Sched;
+use kumi_sched::{Sched, Service};
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::sync::{Arc, Weak};
 
@@ -109,6 +109,17 @@ impl Cx {
     /// however long it lasts.
     pub fn from_outside(&mut self) {
         self.pending.forever = true;
+    }
+    /// What idle workers serve, in whose tasks' stead, from now on; see [`Service`].
+    ///
+    /// # Errors
+    /// The system's: it has no descriptor left, as a rule.
+    pub fn set_service(&mut self, service: Option<Arc<dyn Service>>) -> std::io::Result<()> {
+        self.sched().set_service(service)
+    }
+    /// The wait that the running native is about to begin ends by what the service brings.
+    pub fn expect_service(&mut self) {
+        self.sched().expect_service(self.worker);
     }
     /// Has a thread of the pool do `work`, which may block or compute. No task waits for it, and neither does the end of the
     /// process; a fork's child does not have it. False, and `work` is dropped: enough is under way.

@@ -155,6 +155,9 @@ fn link(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         .and_then(|options| Remote::start(&made.shared, options));
     match started {
         Ok(r) => {
+            // Without it the link's thread does all by itself.
+            let _ = cx.set_service(super::service::of(&r));
+            cx.heap.shared().set_gives_way(true);
             made.shared.lock().clients = Some(r.clone());
             *here.0.lock() = Some(r);
             Ok(Value::TRUE)
@@ -202,6 +205,8 @@ fn unlink(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let made = made(cx)?;
     let gone = cx.shared_state::<Here>().0.lock().take();
     made.shared.lock().clients = None;
+    let _ = cx.set_service(None);
+    cx.heap.shared().set_gives_way(false);
     if let Some(r) = &gone {
         r.leave_cluster("this node has left the cluster".into());
     }
@@ -404,6 +409,7 @@ fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(none);
     }
     cx.from_outside();
+    cx.expect_service();
     let waker = cx.waker();
     d.call.bell.set(waker);
     match d.ended() {

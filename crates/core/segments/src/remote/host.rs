@@ -37,6 +37,10 @@ impl Host for Serving {
             let _ = remote.link.set(link.clone());
         }
     }
+    fn sleeps(&self, on: bool) {
+        // A node that computes, or collects, answers no later.
+        kumi_vm::run_promptly(on);
+    }
     fn from_client(&self, peer: &Peer, m: FromClient<Bytes>) {
         self.from_client_traced(peer, m, None);
     }

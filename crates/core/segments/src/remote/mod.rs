@@ -3,7 +3,7 @@
 //! **Invariant.** A proxy's lock is never held with the manager's. Whoever ends a call puts its result there before it rings; whoever
 //! waits sets the bell before it looks. Messages are sent while the proxy's lock is held, so that they leave in order.
 //!
-//! Connections are served by a thread of the link's (crate kumi-link), which never makes a cell: it stores bytes and hands out bytes.
+//! Connections are served by a thread of the link's (crate kumi-link), or by a worker that waits for what they bring ([`service`]). It never makes a cell: it stores bytes and hands out bytes.
 //! A value that was put before anybody elsewhere asked for its key has none; a task of the library's makes them ([`encoder`]).
 
 pub mod calls;
@@ -12,6 +12,7 @@ mod host;
 pub mod leaving;
 pub mod member;
 pub mod redis;
+mod service;
 pub mod stores;
 pub mod watch;
 

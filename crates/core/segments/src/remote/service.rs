@@ -1,0 +1,32 @@
+//! The connections as a worker serves them that has nothing else to do.
+
+use super::Remote;
+use kumi_link::Link;
+use kumi_vm::Service;
+use std::sync::Arc;
+
+struct Connections(Link);
+
+impl Service for Connections {
+    fn descriptor(&self) -> i32 {
+        self.0.descriptor().unwrap_or(-1)
+    }
+    fn attend(&self) -> bool {
+        self.0.attend()
+    }
+    fn serve(&self) -> bool {
+        self.0.serve()
+    }
+    fn may_sleep(&self) -> bool {
+        self.0.may_sleep()
+    }
+    fn leave(&self) {
+        self.0.leave();
+    }
+}
+
+/// A node's, where the system lets others than the link's thread serve them.
+pub fn of(remote: &Remote) -> Option<Arc<dyn Service>> {
+    let link = remote.link()?;
+    link.descriptor().map(|_| Arc::new(Connections(link.clone())) as Arc<dyn Service>)
+}
