@@ -526,7 +526,7 @@ fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.heap.publish(a[2]);
     with_run(cx, made, a[0], |r| {
         if let Some(g) = usize::try_from(i).ok().and_then(|i| r.inputs.get_mut(i)) {
-            g.value = Cell::of(a[2]);
+            g.value = Cell::of(a[2]).traced(g.value.trace().cloned());
         }
     })?;
     Ok(Value::NIL)

@@ -87,7 +87,7 @@ fn drain(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let stopped: Woken = run::stop(&mut made.shared.lock());
     stopped.wake(cx);
     serve(cx, made, |node, ring, send| node.drain(clock::now(), ring, send));
-    here(cx).iter().filter_map(|r| r.link()).for_each(kumi_link::Link::leave);
+    here(cx).iter().filter_map(|r| r.link()).for_each(kumi_link::Link::say_goodbye);
     Ok(Value::NIL)
 }
 /// `__seg_end_leases()`: what other nodes' runs hold comes back: how many segments.
