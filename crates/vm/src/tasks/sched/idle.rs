@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::*;
 
 impl Cx {
     pub(super) fn is_stuck(&self) -> bool {
-        if self.tasks.sleepers.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0 || self.tasks.ignore_deadlock.load(Relaxed) {
+        if self.is_excused() {
             return false;
         }
         let s = self.sched();
@@ -22,11 +22,16 @@ impl Cx {
             s.compact_timers(|task, seq| self.timer_lives(task, seq));
         }
         if self.workers_started() {
-            return s.stuck(self.own_timers());
+            // What was runnable when it was asked first may wait for ever by now, and what waited may have been woken.
+            return (0..2).all(|_| s.stuck(self.own_timers()) && !self.is_excused());
         }
         let timers = s.timers().saturating_sub(self.own_timers());
         // A job's event comes before the job counts as done.
         s.watching() == 0 && s.jobs_running() == 0 && timers == 0 && !s.has_ready(self.worker) && !s.events_pending(now_ns())
+    }
+    /// Nothing that stands still is taken for stuck now.
+    fn is_excused(&self) -> bool {
+        self.tasks.sleepers.load(SeqCst) > 0 || self.limits.armed.load(Relaxed) > 0 || self.tasks.ignore_deadlock.load(Relaxed)
     }
     /// No thread can ever run again: the main thread gets `fatal`, which tells where each of them waits.
     pub(super) fn deadlock(&mut self) {
@@ -66,8 +71,7 @@ impl Cx {
     /// see that all have. So somebody looks once more in a while.
     pub(crate) fn arm_look(&self) {
         let Some(s) = self.sched_cell().get() else { return };
-        let excused =
-            self.tasks.sleepers.load(Relaxed) > 0 || self.limits.armed.load(Relaxed) > 0 || self.tasks.ignore_deadlock.load(Relaxed);
+        let excused = self.is_excused();
         let nothing = s.watching() == 0 && s.jobs_running() == 0 && s.timers() <= self.own_timers();
         if self.workers_started() && !excused && nothing && !self.look_armed.swap(true, Relaxed) {
             s.timer(now_ns() + 20_000_000, 0, 1);
