@@ -51,6 +51,11 @@ rows.limit(nil)
 rows.from(1..10)
 rows.close
 tell("flow") { Kumihimo.flow(rows).select(&:even?).to_a }
+store.limit("now", 1)
+tell("no wait") { [store.put("now", 1, timeout: 0), store.peek_segment("now", timeout: 0).index, store.take("now", timeout: -1)] }
+tell("nothing now") { store.take("now", timeout: 0) }
+tell("no room now") { store.put("now", 1) && store.put("now", 2, timeout: 0) }
+store.take("now")
 watch = store.watch("w", limit: 2)
 store.put("w", "a")
 store.put("w", "b")

@@ -32,6 +32,29 @@ fn a_feed_is_worked_on_by_two_nodes() {
 }
 
 #[test]
+fn background_jobs_are_done_once_and_last_in_a_file() {
+    let store = std::env::temp_dir().join(format!("kumi-jobs-{}.db", std::process::id()));
+    let jobs = |args: &[&str]| {
+        let mut c = kumi(&["-W0", "examples/jobs.rb"]);
+        c.args(args).env("STORE", &store).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        let end = finish(&mut c, b"", Duration::from_secs(120)).expect("examples/jobs.rb is still running");
+        assert!(end.status.success() && end.err.is_empty(), "{}: {}", end.status, end.err);
+        String::from_utf8(end.out).unwrap()
+    };
+    assert_eq!(jobs(&["ask", "5"]), "");
+    // Another process does what that one asked for, and twenty of its own. A job that has failed three times is told of in the end.
+    let out = jobs(&[]);
+    let _ = std::fs::remove_file(&store);
+    for i in 0..20 {
+        let done = format!("picture{i}.png is {} wide now", 50 + i);
+        let failed = format!("failed: Thumbnail(picture{i}.png)");
+        let times = out.lines().filter(|l| *l == done || l.starts_with(&failed)).count();
+        assert_eq!(times, if i < 5 { 2 } else { 1 }, "{i}: {out}");
+    }
+    assert_eq!(out.matches("failed: Thumbnail(notes.txt): RuntimeError: notes.txt is no picture").count(), 2, "{out}");
+}
+
+#[test]
 fn an_aquarium_on_three_nodes_ends_by_itself() {
     let lines = on_nodes(3, "aquarium", &["--seconds", "1"]);
     assert_eq!(lines.len(), 3, "{lines:?}");

@@ -273,11 +273,14 @@ module Kumihimo
         delay = Calls.delay_of(not_before) unless __same(not_before, nil)
         ttl = Calls.nanoseconds(ttl, "ttl") unless __same(ttl, nil)
         # The call itself ends in time: then nothing was put.
-        wait = KumiSys.deadline(timeout) unless __same(timeout, nil)
+        waits = !__over?(timeout)
+        wait = waits && KumiSys.deadline(timeout) unless __same(timeout, nil)
         begin
           __ended(__begin_put(key, value, bits, delay, ttl, wait), nil, false)
         rescue Moved
           @grouped ? raise : retry
+        rescue Full
+          waits ? raise : NOTHING
         end
       end
 
@@ -291,12 +294,16 @@ module Kumihimo
       end
 
       def __get(key, take, after, timeout, whole)
-        found = __ended(__seg_call_get(@peer, [[key, take, after]], nil, true), timeout, whole)
+        waits = !__over?(timeout)
+        found = __ended(__seg_call_get(@peer, [[key, take, after]], nil, waits), waits ? timeout : nil, whole)
         raise TimeoutError, "no segment under #{key.inspect} on #{where} within #{timeout} s" if __same(found, NOTHING)
         whole ? Calls.segment(key, found[0].first(6)) : found
       rescue Moved
         @grouped ? raise : retry
       end
+
+      # Does the caller not wait at all? Then the owner is asked what is there now: its answer takes its time.
+      def __over?(timeout) = (timeout.is_a?(Integer) || timeout.is_a?(Float)) && timeout <= 0
 
       def __look(key, take, after, default)
         found = __ended(__seg_call_get(@peer, [[key, take, after]], nil, false), nil, false)
