@@ -7,6 +7,7 @@ use crate::leaf;
 use crate::state::{Bell, Local, Shared, made};
 use kumi_segments::{Event, Waiter, WatchId, What};
 use kumi_vm::*;
+use kumi_wire::Bytes;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -89,6 +90,33 @@ pub fn event(cx: &mut Cx, e: &Event<Cell>, later: &mut Later) -> R {
     };
     let parts = [what, cx.uint(e.index), value, cx.uint(e.missed)];
     Ok(cx.array(&parts))
+}
+/// The same of a store's watch, when there is one: `look` says what there is now, or that the watch is over. What rings is set before
+/// it looks, so that no event is slept through.
+pub fn next_of_store(cx: &mut Cx, bell: &Bell, deadline: Value, look: impl FnOnce() -> Result<Option<Event<Bytes>>, ()>) -> R {
+    let none = made(cx)?.none;
+    let until = match deadline.as_fix() {
+        Some(n) => u64::try_from(n).unwrap_or(0),
+        None => u64::MAX,
+    };
+    cx.from_outside();
+    let waker = cx.waker();
+    bell.set(waker);
+    let found = match look() {
+        Ok(None) if until == u64::MAX || now_ns() < until => return Err(cx.park(until)),
+        found => found,
+    };
+    cx.no_wait();
+    match found {
+        Ok(Some(Event { what, index, value, missed })) => {
+            let mut later = Later::default();
+            let value = value.map(|bytes| Cell::encoded(bytes, None));
+            let parts = event(cx, &Event { what, index, value, missed }, &mut later)?;
+            later.done(cx, FILL, parts)
+        }
+        Ok(None) => Ok(none),
+        Err(()) => Ok(Value::NIL),
+    }
 }
 /// `__seg_unwatch(watch)`
 fn unwatch(cx: &mut Cx, _: Value, a: &[Value]) -> R {

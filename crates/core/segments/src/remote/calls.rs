@@ -82,7 +82,7 @@ struct CallData {
     /// The end of a key stays where it is.
     spares: Option<&'static Made>,
     /// What is done, and to which key: of several, to all of them.
-    about: (&'static str, SmallVec<[u8; 40]>),
+    about: (&'static str, SmallVec<[u8; 32]>),
     number: Mutex<Option<u64>>,
 }
 impl CallData {
@@ -282,7 +282,7 @@ pub fn begin(cx: &mut Cx, peer: Value, what: Call<Cell>) -> R {
     begin_until(cx, peer, what, None, None)
 }
 /// What a call does, and to which keys.
-fn about(what: &Call<Cell>) -> (&'static str, SmallVec<[u8; 40]>) {
+fn about(what: &Call<Cell>) -> (&'static str, SmallVec<[u8; 32]>) {
     let put = |s: &Store<Cell>| if s.update { "update" } else { "put" };
     let does = match what {
         Call::Put(p) => put(&p.store),

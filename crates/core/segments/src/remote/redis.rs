@@ -2,16 +2,13 @@
 
 use super::Owner;
 use super::calls::{name_of, proxy};
-use crate::cell::Cell;
-use crate::encode::{FILL, Later};
 use crate::leaf;
-use crate::state::{Bell, made};
+use crate::state::Bell;
 use crate::wait::fail;
+use crate::watch::next_of_store;
 use kumi_redis::names::Namespace;
 use kumi_redis::{Certificates, Settings, Store};
-use kumi_segments::{Event, What};
 use kumi_vm::*;
-use kumi_wire::Bytes;
 use parking_lot::Mutex;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -133,45 +130,9 @@ fn watch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__seg_redis_watch_next(watch, deadline)`: [what, index, value, missed]; the object that stands for nothing: none came in time; nil:
 /// the watch is over.
 fn next_event(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let none = made(cx)?.none;
     let Some(w) = a[0].as_data::<WatchData>() else { return Ok(Value::NIL) };
-    let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
-    cx.from_outside();
-    let waker = cx.waker();
-    w.bell.set(waker);
     let number = *w.number.lock();
-    match number.map_or(Err(()), |n| w.store.next_event(n)) {
-        Ok(Some(e)) => {
-            cx.no_wait();
-            event(cx, &e)
-        }
-        Err(()) => {
-            cx.no_wait();
-            Ok(Value::NIL)
-        }
-        Ok(None) if until != u64::MAX && now_ns() >= until => {
-            cx.no_wait();
-            Ok(none)
-        }
-        Ok(None) => Err(cx.park(until)),
-    }
-}
-fn event(cx: &mut Cx, e: &Event<Bytes>) -> R {
-    let what = cx.sym(match e.what {
-        What::Put => "put",
-        What::Update => "update",
-        What::Taken => "take",
-        What::Back => "back",
-        What::Ended => "end",
-    });
-    let mut later = Later::default();
-    let value = match &e.value {
-        Some(v) => Cell::encoded(v.clone(), None).hand_over(cx, false, &mut later)?,
-        None => Value::NIL,
-    };
-    let parts = [what, cx.uint(e.index), value, cx.uint(e.missed)];
-    let parts = cx.array(&parts);
-    later.done(cx, FILL, parts)
+    next_of_store(cx, &w.bell, a[1], || number.map_or(Err(()), |n| w.store.next_event(n)))
 }
 /// `__seg_redis_unwatch(watch)`
 fn unwatch(_: &mut Cx, _: Value, a: &[Value]) -> R {

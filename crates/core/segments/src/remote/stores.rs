@@ -4,12 +4,10 @@
 
 use super::Owner;
 use super::calls::proxy;
-use crate::cell::Cell;
-use crate::encode::{FILL, Later};
 use crate::leaf;
-use crate::state::{Bell, made};
+use crate::state::Bell;
 use crate::wait::fail;
-use kumi_segments::What;
+use crate::watch::next_of_store;
 use kumi_store::{Store, StoreError, Watch};
 use kumi_vm::*;
 use std::os::unix::ffi::OsStrExt;
@@ -88,39 +86,11 @@ fn watch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__seg_store_watch_next(watch, deadline)`: as `__seg_watch_next`.
 fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let none = made(cx)?.none;
     let Some(w) = a[0].as_data::<WatchData>() else { return Ok(Value::NIL) };
-    let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
-    cx.from_outside();
-    let waker = cx.waker();
-    w.bell.set(waker);
-    let Some(e) = w.watch.next() else {
-        if w.watch.is_over() {
-            cx.no_wait();
-            return Ok(Value::NIL);
-        }
-        if until != u64::MAX && now_ns() >= until {
-            cx.no_wait();
-            return Ok(none);
-        }
-        return Err(cx.park(until));
-    };
-    cx.no_wait();
-    let what = cx.sym(match e.what {
-        What::Put => "put",
-        What::Update => "update",
-        What::Taken => "take",
-        What::Back => "back",
-        What::Ended => "end",
-    });
-    let mut later = Later::default();
-    let value = match e.value {
-        Some(b) => Cell::encoded(b, None).hand_over(cx, false, &mut later)?,
-        None => Value::NIL,
-    };
-    let parts = [what, cx.uint(e.index), value, cx.uint(e.missed)];
-    let parts = cx.array(&parts);
-    later.done(cx, FILL, parts)
+    next_of_store(cx, &w.bell, a[1], || match w.watch.next() {
+        None if w.watch.is_over() => Err(()),
+        found => Ok(found),
+    })
 }
 /// `__seg_store_unwatch(watch)`
 fn unwatch(_: &mut Cx, _: Value, a: &[Value]) -> R {
