@@ -115,7 +115,7 @@ tell("exit in a run ends it") { program("at_exit { puts 'bye' }; S.when { puts 1
 tell("abort in a run") { program("S.when { abort 'enough' }; sleep") }
 tell("exit! in a run") { program("S.when { exit! 4 }; sleep") }
 tell("the listing's exit") { program("class T < Kumihimo::CodeSegment; input :x, peek: 'k'; def run = exit(0); end; DS.update('k', 1); T.start; sleep") }
-tell("Interrupt for the main thread") { program("S.when { Process.kill(:INT, $$) }; begin; sleep; rescue Interrupt; puts 'int'; end") }
+tell("Interrupt for the main thread") { program("begin; S.when { Process.kill(:INT, $$) }; sleep; rescue Interrupt; puts 'int'; end") }
 tell("a take that nobody answers is a deadlock") { program("DS.take('never')").then { |out, status| [out[/No live threads left. Deadlock\?/], status] } }
 tell("also with idle runners") { program("S.when { 1 }.join; DS.take('never')").then { |out, status| [out[/No live threads left. Deadlock\?/], status] } }
 tell("also with code segments that wait") { program("S.when(take: 'b') { put('a', 1) }; DS.take('a')").then { |out, status| [out[/No live threads left. Deadlock\?/], status] } }
