@@ -116,7 +116,16 @@ fn a_second_signal_ends_a_node_at_once() {
     east.signal(libc::SIGTERM);
     assert_eq!(east.status().code(), Some(128 + libc::SIGTERM));
     // The same of one that only serves.
-    let mut serves = Running::start(&mut kumi(&["node", "north", "--listen", &folder.socket("north"), "--join", &folder.socket("west"), "--drain", "3600"]));
+    let mut serves = Running::start(&mut kumi(&[
+        "node",
+        "north",
+        "--listen",
+        &folder.socket("north"),
+        "--join",
+        &folder.socket("west"),
+        "--drain",
+        "3600",
+    ]));
     serves.line();
     west.is("S.wait_for_nodes(2).size", "2");
     west.is("S['north'].put('job', 1)", "1");

@@ -103,7 +103,18 @@ impl Cell {
             return Ok(self.clone());
         }
         let bytes = encode::encode(cx, self.value)?;
+        Ok(self.with_bytes(Bytes::from(bytes)))
+    }
+    /// The same with this encoding.
+    pub fn with_bytes(&self, bytes: Bytes) -> Cell {
         let trace = self.trace().cloned();
-        Ok(Cell { value: self.value, more: Some(Arc::new(More { bytes: Some(Bytes::from(bytes)), symbols: None, trace })) })
+        Cell { value: self.value, more: Some(Arc::new(More { bytes: Some(bytes), symbols: None, trace })) }
+    }
+    /// The same without the value where it has an encoding: nothing that has to be kept alive.
+    pub fn to_send(mut self) -> Cell {
+        if self.bytes().is_some() {
+            self.value = Value::UNDEF;
+        }
+        self
     }
 }

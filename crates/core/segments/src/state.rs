@@ -56,15 +56,24 @@ pub struct Inner {
 
 /// The other nodes, to whom answers go (`remote`).
 pub trait Clients: Send + Sync {
+    /// An answer for this client; under the manager's lock. What it holds of Ruby's is seen by the collector from then on.
+    fn add(&self, replies: &mut Replies, client: &[u8], m: FromOwner<Cell>);
     /// Sends answers, from any thread.
-    fn answer(&self, answers: Vec<(Box<[u8]>, FromOwner<Cell>)>);
-    /// Sends one from a native, which can encode it.
-    fn answer_from(&self, cx: &mut Cx, client: &[u8], m: FromOwner<Cell>);
+    fn answer(&self, replies: Replies);
+    /// Sends them from a native, which can encode every value.
+    fn answer_from(&self, cx: &mut Cx, replies: Replies);
     /// What stands under this key is to be encoded.
     fn encode_key(&self, name: &[u8]);
     /// Values on their way.
     fn each_value(&self, f: &mut dyn FnMut(Value));
+    /// The runtime ends: no cell is read from now on.
+    fn runtime_ends(&self);
 }
+
+/// Answers to be sent once the manager's lock is let go: those whose values are all encoded. The others wait with the clients.
+#[derive(Default)]
+#[must_use]
+pub struct Replies(pub Vec<(Box<[u8]>, FromOwner<Cell>)>);
 
 /// The manager behind its lock. Cells that take part in marking hold it.
 pub struct Shared(Mutex<Inner>);
@@ -84,7 +93,7 @@ pub struct Woken {
 
 struct Away {
     clients: Arc<dyn Clients>,
-    answers: Vec<(Box<[u8]>, FromOwner<Cell>)>,
+    replies: Replies,
 }
 
 impl Woken {
@@ -97,16 +106,14 @@ impl Woken {
             }
         }
         if let Some(away) = self.away {
-            for (client, m) in away.answers {
-                away.clients.answer_from(cx, &client, m);
-            }
+            away.clients.answer_from(cx, away.replies);
         }
     }
     /// Wakes them, from anywhere.
     pub fn wake_outside(self) {
         self.wakers.iter().for_each(Waker::wake);
         if let Some(away) = self.away {
-            away.clients.answer(away.answers);
+            away.clients.answer(away.replies);
         }
     }
     #[inline]
@@ -118,7 +125,7 @@ impl Woken {
     pub fn join(&mut self, other: Woken) {
         self.wakers.extend(other.wakers);
         match (&mut self.away, other.away) {
-            (Some(a), Some(b)) => a.answers.extend(b.answers),
+            (Some(a), Some(b)) => a.replies.0.extend(b.replies.0),
             (a @ None, b) => *a = b,
             (Some(_), None) => {}
         }
@@ -174,11 +181,15 @@ impl Inner {
     }
     #[cold]
     fn answer_clients(&mut self, woken: &mut Woken) {
-        let mut answers = Vec::new();
-        self.node.flush(crate::clock::now(), &mut |to, m| answers.push((to.into(), m)));
-        if let Some(clients) = &self.clients {
-            let away = Woken { wakers: SmallVec::new(), away: Some(Box::new(Away { clients: clients.clone(), answers })) };
-            woken.join(away);
+        let mut replies = Replies::default();
+        let clients = self.clients.clone();
+        self.node.flush(crate::clock::now(), &mut |to, m| {
+            if let Some(c) = &clients {
+                c.add(&mut replies, to, m);
+            }
+        });
+        if let Some(clients) = clients {
+            woken.join(Woken { wakers: SmallVec::new(), away: Some(Box::new(Away { clients, replies })) });
         }
     }
     /// Others ask for this key: what is put there from now on is encoded at once.
@@ -305,11 +316,21 @@ pub fn boot(cx: &mut Cx) {
         if let Some(made) = cx.state_seen::<State>().and_then(|s| s.made.get()) {
             let inner = made.shared.lock();
             inner.node.manager().each_loose_value(|v| v.mark(|v| m.mark(v)));
+            if inner.clients.is_some() {
+                // Others' calls go on during the marking, and move what stands under a key before the key's cell shows it.
+                inner.node.manager().each_standing_value(|v| v.mark(|v| m.mark(v)));
+            }
             inner.node.each_answer(|v| v.mark(|v| m.mark(v)));
             inner.runs.each_value(|v| m.mark(v));
             if let Some(c) = &inner.clients {
                 c.each_value(&mut |v| m.mark(v));
             }
+        }
+    });
+    cx.boot().end_hooks.push(|cx| {
+        let clients = cx.state_seen::<State>().and_then(|s| s.made.get()).and_then(|made| made.shared.lock().clients.clone());
+        if let Some(c) = clients {
+            c.runtime_ends();
         }
     });
     cx.boot().fork_hooks.push(|cx| {

@@ -310,6 +310,10 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
             w.each_value(&mut f);
         }
     }
+    /// Every value that stands under any key.
+    pub fn each_standing_value(&self, mut f: impl FnMut(&V)) {
+        self.keys.keys().for_each(|key| self.each_value_under(key, &mut f));
+    }
     /// Every value that stands under no key: leased ones, and answers that were not claimed.
     pub fn each_loose_value(&self, mut f: impl FnMut(&V)) {
         self.leases.values().for_each(|l| f(&l.entry.segment.value));

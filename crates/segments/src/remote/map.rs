@@ -72,6 +72,14 @@ impl<V> FromOwner<V> {
         };
         Ok(FromOwner { incarnation: self.incarnation, client: self.client, sent: self.sent, body })
     }
+    /// Shows each value.
+    pub fn each_value(&self, mut f: impl FnMut(&V)) {
+        match &self.body {
+            Reply::Answer(_, Ok(Done::Segments(l))) => l.iter().for_each(|s| f(&s.value)),
+            Reply::Answer(_, Ok(Done::Events(l))) => l.iter().filter_map(|e| e.value.as_ref()).for_each(f),
+            _ => {}
+        }
+    }
 }
 
 impl<V> Done<V> {

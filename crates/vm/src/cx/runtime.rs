@@ -75,6 +75,8 @@ pub struct Runtime {
     pub around_fork: Vec<fn(&crate::Cx, crate::Fork)>,
     /// What native crates make anew in the child of a fork, which has one thread and its parent's memory.
     pub fork_hooks: Vec<fn(&mut crate::Cx)>,
+    /// Called by worker 0 when the runtime begins to end, all of it being there still.
+    pub end_hooks: Vec<fn(&mut crate::Cx)>,
     pub main_object: Value,
     pub(crate) top_cref: Value,
     pub options: crate::Options,
@@ -155,6 +157,7 @@ impl Runtime {
             tables: Default::default(),
             around_fork: Vec::new(),
             fork_hooks: Vec::new(),
+            end_hooks: Vec::new(),
             main_object: Value::NIL,
             top_cref: Value::NIL,
             stack_sizes: crate::tasks::stack::StackSizes::from_env(),

@@ -61,6 +61,9 @@ impl Cx {
         if self.task.id != 0 {
             self.task.beside.set_state(State::Done);
         }
+        for hook in rt.end_hooks.clone() {
+            hook(self);
+        }
         rt.aside.call_off();
         self.ask_to_leave();
         let sched = rt.sched.get();

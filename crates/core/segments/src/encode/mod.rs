@@ -22,12 +22,14 @@
 //! method run and no symbol without end, and memory in proportion to them at most. Nothing recurses. Either direction has changed nothing when it ends
 //! with an [`Exit`]: natives call it before they change anything.
 
+mod aside;
 mod path;
 mod read;
 mod shapes;
 mod time;
 mod write;
 
+pub use aside::Aside;
 use kumi_vm::*;
 use kumi_wire::value::Limits;
 use parking_lot::Mutex;

@@ -44,6 +44,45 @@ fn plain_values_come_back() {
     }
 }
 
+/// Who is no worker writes the same bytes, or none.
+#[test]
+fn beside_the_workers_the_same_is_written() {
+    let mut cx = Cx::new(Default::default());
+    let mut aside = Aside::new(&cx);
+    // SAFETY: nothing is collected meanwhile.
+    let mut by = |v: Value| unsafe { aside.encode(v) };
+    let text = cx.str("größer");
+    let long = cx.str(&"x".repeat(10_000));
+    let name = cx.sym("name");
+    let foreign = cx.sym("größer");
+    let big = cx.int128(-(1 << 100));
+    let float = cx.float(0.1);
+    let range = cx.range(Value::fix(1), Value::NIL, true);
+    let hash = cx.hash();
+    assert!(cx.hash_put_plain(hash.as_hash().unwrap(), name, text));
+    let many = cx.array(&[Value::NIL; 10_000]);
+    let set = cx.heap.object(cx.k.object);
+    assert!(by(text).is_none() && by(hash).is_none(), "others may change it");
+    for v in [text, long, range, hash, many, set] {
+        v.header().unwrap().set(flag::FROZEN);
+    }
+    for v in [Value::NIL, Value::TRUE, Value::fix(-5), text, name, big, float, range, hash] {
+        assert_eq!(by(v), encode(&mut cx, v).ok(), "{v:?}");
+    }
+    let all = cx.array(&[Value::FALSE, text, hash, float]);
+    assert!(by(all).is_none());
+    all.header().unwrap().set(flag::FROZEN);
+    assert_eq!(by(all), encode(&mut cx, all).ok());
+    for v in [long, foreign, many, set] {
+        assert!(by(v).is_none(), "a worker's");
+    }
+    let inside = cx.array(&[set]);
+    inside.header().unwrap().set(flag::FROZEN);
+    assert!(by(inside).is_none());
+    drop(cx);
+    assert_eq!(by(Value::fix(1)), encode(&mut Cx::new(Default::default()), Value::fix(1)).ok());
+}
+
 #[test]
 fn a_million_arrays_in_one_another_come_back() {
     let mut cx = Cx::new(Default::default());

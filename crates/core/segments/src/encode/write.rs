@@ -45,7 +45,7 @@ struct Known {
     class: usize,
 }
 
-struct Encoder<'a> {
+pub(super) struct Encoder<'a> {
     out: Writer<'a>,
     values: Vec<Value>,
     open: Vec<Open>,
@@ -66,10 +66,56 @@ struct Encoder<'a> {
 }
 
 /// Why a part can't travel, or another end of the native.
-enum Stop {
+pub(super) enum Stop {
     /// Its name is that of the value.
     Because(&'static str),
     Exit(Exit),
+}
+
+/// Who walks: a worker, which knows every kind of value; or somebody beside the workers, who knows a few.
+pub(super) trait Walker {
+    /// Before each value; so many bytes are written.
+    fn step(&mut self, patience: &mut Option<Patience>, written: usize) -> Result<(), Stop>;
+    /// Is this a String as it travels, and not too long to be written here?
+    fn takes(&self, s: &StrObj) -> bool;
+    /// Writes a Symbol.
+    fn symbol(&mut self, out: &mut Writer, s: Sym) -> Result<(), Stop>;
+    /// Writes any value, or opens it.
+    fn one(&mut self, encoder: &mut Encoder, v: Value) -> Result<(), Stop>;
+}
+
+impl Walker for Cx {
+    #[inline(always)]
+    fn step(&mut self, patience: &mut Option<Patience>, _: usize) -> Result<(), Stop> {
+        match patience {
+            Some(patience) => patience.step(self).map_err(Stop::Exit),
+            None => Ok(()),
+        }
+    }
+    #[inline(always)]
+    fn takes(&self, s: &StrObj) -> bool {
+        s.hdr.class() == self.k.string.val() && !s.hdr.has(flag::IVARS)
+    }
+    #[inline]
+    fn symbol(&mut self, out: &mut Writer, s: Sym) -> Result<(), Stop> {
+        let name = self.syms.name(s);
+        match std::str::from_utf8(name) {
+            Ok(text) if text.is_ascii() => out.symbol(text),
+            text => {
+                let text = text.ok().map(str::to_owned);
+                let e = kumi_core_string::sym_enc(self, s);
+                match text {
+                    Some(text) if e == EncIndex::UTF_8 => out.symbol(&text),
+                    _ => out.symbol_in(e.name(), self.syms.name(s)),
+                }
+            }
+        }
+        Ok(())
+    }
+    #[inline]
+    fn one(&mut self, encoder: &mut Encoder, v: Value) -> Result<(), Stop> {
+        encoder.one(self, v)
+    }
 }
 
 impl From<Exit> for Stop {
@@ -81,22 +127,10 @@ impl From<Exit> for Stop {
 /// The bytes of `v`.
 pub fn write(cx: &mut Cx, v: Value, patience: Option<Patience>) -> Result<Written, Exit> {
     let mut bytes = Vec::new();
-    let mut encoder = Encoder {
-        out: Writer::new(&mut bytes),
-        values: Vec::new(),
-        open: Vec::new(),
-        inside: FxHashSet::default(),
-        patience,
-        known: FxHashMap::default(),
-        classes: Vec::new(),
-        last: (0, 0, 0, 0),
-        unread: Vec::new(),
-        more_of: Vec::new(),
-        more: shapes::more(cx),
-        hidden: None,
-        set: cx.intern("@__h"),
-    };
-    encoder.all(cx, v)?;
+    let mut encoder = Encoder::new(&mut bytes, patience, [shapes::more(cx), cx.intern("@__h")]);
+    if let Err((v, stop)) = encoder.all(cx, v) {
+        return Err(encoder.stopped(cx, v, stop));
+    }
     let Encoder { out, unread, .. } = encoder;
     if !unread.is_empty() {
         return Ok(Written::Unread(unread));
@@ -105,9 +139,39 @@ pub fn write(cx: &mut Cx, v: Value, patience: Option<Patience>) -> Result<Writte
     Ok(Written::Bytes(bytes))
 }
 
+/// The bytes of `v`, if this walker knows all that is in it.
+pub(super) fn write_by(walker: &mut impl Walker, v: Value) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, None, [Sym(0); 2]);
+    encoder.all(walker, v).ok()?;
+    encoder.out.finish();
+    Some(bytes)
+}
+
+impl<'a> Encoder<'a> {
+    /// The symbols are the hidden variables of members that a class does not know, and of a Set's elements.
+    fn new(bytes: &'a mut Vec<u8>, patience: Option<Patience>, [more, set]: [Sym; 2]) -> Encoder<'a> {
+        Encoder {
+            out: Writer::new(bytes),
+            values: Vec::new(),
+            open: Vec::new(),
+            inside: FxHashSet::default(),
+            patience,
+            known: FxHashMap::default(),
+            classes: Vec::new(),
+            last: (0, 0, 0, 0),
+            unread: Vec::new(),
+            more_of: Vec::new(),
+            more,
+            hidden: None,
+            set,
+        }
+    }
+}
+
 impl Encoder<'_> {
-    fn all(&mut self, cx: &mut Cx, v: Value) -> Result<(), Exit> {
-        self.one(cx, v).map_err(|stop| self.stopped(cx, v, stop))?;
+    fn all(&mut self, walker: &mut impl Walker, v: Value) -> Result<(), (Value, Stop)> {
+        walker.one(self, v).map_err(|stop| (v, stop))?;
         while let Some(top) = self.open.last_mut() {
             if top.next == top.end {
                 self.close();
@@ -116,8 +180,8 @@ impl Encoder<'_> {
             let v = self.values[top.next];
             top.next += 1;
             let second = top.what == What::Default && top.next == top.end;
-            let done = if second { self.entries(v, Value::NIL) } else { self.one(cx, v) };
-            done.map_err(|stop| self.stopped(cx, v, stop))?;
+            let done = if second { self.entries(v, Value::NIL) } else { walker.one(self, v) };
+            done.map_err(|stop| (v, stop))?;
         }
         Ok(())
     }
@@ -147,14 +211,12 @@ impl Encoder<'_> {
 
     /// Writes a value that has no parts and nothing special. False: it is another one, and nothing was written.
     #[inline(always)]
-    fn plain(&mut self, cx: &mut Cx, v: Value) -> Result<bool, Stop> {
-        if let Some(patience) = &mut self.patience {
-            patience.step(cx)?;
-        }
+    pub(super) fn plain(&mut self, walker: &mut impl Walker, v: Value) -> Result<bool, Stop> {
+        walker.step(&mut self.patience, self.out.written())?;
         if v.is_fix() {
             self.out.int(v.fix_val());
-        } else if v.is_sym() {
-            return self.symbol(cx, v);
+        } else if let Some(s) = v.as_sym() {
+            walker.symbol(&mut self.out, s)?;
         } else if v.is_flo() {
             self.out.float(v.flo_val());
         } else {
@@ -162,34 +224,16 @@ impl Encoder<'_> {
                 Value::NIL => self.out.nil(),
                 Value::TRUE => self.out.bool(true),
                 Value::FALSE => self.out.bool(false),
-                _ => return if v.is_kind(Kind::Str) { self.string(cx, v) } else { Ok(false) },
+                _ => return if v.is_kind(Kind::Str) { self.string(walker, v) } else { Ok(false) },
             }
         }
         Ok(true)
     }
 
     #[inline]
-    fn symbol(&mut self, cx: &mut Cx, v: Value) -> Result<bool, Stop> {
-        let Some(s) = v.as_sym() else { return Ok(false) };
-        let name = cx.syms.name(s);
-        match std::str::from_utf8(name) {
-            Ok(text) if text.is_ascii() => self.out.symbol(text),
-            text => {
-                let text = text.ok().map(str::to_owned);
-                let e = kumi_core_string::sym_enc(cx, s);
-                match text {
-                    Some(text) if e == EncIndex::UTF_8 => self.out.symbol(&text),
-                    _ => self.out.symbol_in(e.name(), cx.syms.name(s)),
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    #[inline]
-    fn string(&mut self, cx: &mut Cx, v: Value) -> Result<bool, Stop> {
+    fn string(&mut self, walker: &impl Walker, v: Value) -> Result<bool, Stop> {
         let Some(s) = v.as_str() else { return Ok(false) };
-        if s.hdr.class() != cx.k.string.val() || s.hdr.has(flag::IVARS) { Ok(false) } else { self.text(s).map(|()| true) }
+        if walker.takes(&s) { self.text(s).map(|()| true) } else { Ok(false) }
     }
 
     #[inline]
@@ -225,19 +269,7 @@ impl Encoder<'_> {
         let class = self.class(cx, v, h)?;
         let own = |own: Gc<ClassObj>, why| if class == own { Ok(()) } else { Err(Stop::Because(why)) };
         match h.kind {
-            Kind::Float => self.out.float(v.as_float().unwrap_or(0.0)),
-            Kind::Big => {
-                let Some(b) = v.as_big() else { return Err(Stop::Because("")) };
-                match (b.n.to_i64(), b.n.to_u64()) {
-                    (Some(n), _) => self.out.int(n),
-                    (_, Some(n)) => self.out.uint(n),
-                    _ => {
-                        let magnitude = b.n.magnitude_bytes();
-                        self.out.buffer().want(magnitude.len() + 64);
-                        self.out.big(Big { negative: b.n.is_negative(), magnitude: &magnitude });
-                    }
-                }
-            }
+            Kind::Float | Kind::Big => self.parts(cx, v, h.kind)?,
             Kind::Str => {
                 own(cx.k.string, "a subclass of String does not travel, a String does")?;
                 let Some(s) = v.as_str() else { return Ok(()) };
@@ -245,28 +277,15 @@ impl Encoder<'_> {
             }
             Kind::Array => {
                 own(cx.k.array, "a subclass of Array does not travel, an Array does")?;
-                let Some(a) = v.as_array() else { return Ok(()) };
-                let all = a.seen();
-                self.out.array(all.len());
-                self.rest(cx, v, What::Array, all)?;
+                self.parts(cx, v, h.kind)?;
             }
             Kind::Hash => {
                 own(cx.k.hash, "a subclass of Hash does not travel, a Hash does")?;
-                let Some(hash) = v.as_hash() else { return Ok(()) };
-                match hash.h.missing() {
-                    Missing::Proc(_) => return Err(Stop::Because("it has a default proc")),
-                    Missing::Value(Value::NIL) => self.entries(v, v)?,
-                    Missing::Value(default) => {
-                        self.out.default();
-                        self.open(v, What::Default, &[default, v])?;
-                    }
-                }
+                self.parts(cx, v, h.kind)?;
             }
             Kind::Range => {
                 own(cx.k.range, "a subclass of Range does not travel, a Range does")?;
-                let Some(r) = v.as_range() else { return Ok(()) };
-                self.out.range(r.exclusive());
-                self.open(v, What::Two("begin", "end"), &[r.lo, r.hi])?;
+                self.parts(cx, v, h.kind)?;
             }
             Kind::Pair => {
                 let Some(p) = v.cell::<PairObj>() else { return Ok(()) };
@@ -323,6 +342,49 @@ impl Encoder<'_> {
         Ok(())
     }
 
+    /// Writes a number, an Array, a Hash or a Range, or opens it.
+    pub(super) fn parts(&mut self, walker: &mut impl Walker, v: Value, kind: Kind) -> Result<(), Stop> {
+        match kind {
+            Kind::Float => self.out.float(v.as_float().unwrap_or(0.0)),
+            Kind::Big => {
+                let Some(b) = v.as_big() else { return Err(Stop::Because("")) };
+                match (b.n.to_i64(), b.n.to_u64()) {
+                    (Some(n), _) => self.out.int(n),
+                    (_, Some(n)) => self.out.uint(n),
+                    _ => {
+                        let magnitude = b.n.magnitude_bytes();
+                        self.out.buffer().want(magnitude.len() + 64);
+                        self.out.big(Big { negative: b.n.is_negative(), magnitude: &magnitude });
+                    }
+                }
+            }
+            Kind::Array => {
+                let Some(a) = v.as_array() else { return Ok(()) };
+                let all = a.seen();
+                self.out.array(all.len());
+                self.rest(walker, v, What::Array, all)?;
+            }
+            Kind::Hash => {
+                let Some(hash) = v.as_hash() else { return Ok(()) };
+                match hash.h.missing() {
+                    Missing::Proc(_) => return Err(Stop::Because("it has a default proc")),
+                    Missing::Value(Value::NIL) => self.entries(v, v)?,
+                    Missing::Value(default) => {
+                        self.out.default();
+                        self.open(v, What::Default, &[default, v])?;
+                    }
+                }
+            }
+            Kind::Range => {
+                let Some(r) = v.as_range() else { return Ok(()) };
+                self.out.range(r.exclusive());
+                self.open(v, What::Two("begin", "end"), &[r.lo, r.hi])?;
+            }
+            _ => return Err(Stop::Because("")),
+        }
+        Ok(())
+    }
+
     /// The class of a cell that has nothing of its own beside what its class says.
     fn class(&mut self, cx: &mut Cx, v: Value, h: &'static Header) -> Result<Gc<ClassObj>, Stop> {
         let Some(class) = h.class().as_class() else { return Err(Stop::Because("")) };
@@ -345,9 +407,9 @@ impl Encoder<'_> {
 
     /// Writes the elements of a look, and opens `v` for those from the first one on that has parts.
     #[inline]
-    fn rest(&mut self, cx: &mut Cx, v: Value, what: What, all: Seen<'_, Value>) -> Result<(), Stop> {
+    fn rest(&mut self, walker: &mut impl Walker, v: Value, what: What, all: Seen<'_, Value>) -> Result<(), Stop> {
         for (i, element) in all.iter().enumerate() {
-            if !self.plain(cx, element)? {
+            if !self.plain(walker, element)? {
                 let start = self.values.len();
                 self.values.want(all.len() - i);
                 all.from(i).append_to(&mut self.values);

@@ -152,7 +152,7 @@ fn link(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     let incarnation = made.shared.lock().node.incarnation();
     let started = super::host::options(name, incarnation, listen, join, a[3].truthy(), tls, public)
-        .and_then(|options| Remote::start(&made.shared, options));
+        .and_then(|options| Remote::start(cx, &made.shared, options));
     match started {
         Ok(r) => {
             // Without it the link's thread does all by itself.

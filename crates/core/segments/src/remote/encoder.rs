@@ -1,42 +1,152 @@
-//! Answers whose values have no encoding yet: a task of the library's makes it.
+//! Answers whose values have no encoding yet. Whoever serves connections makes it where a value is deeply frozen and plain: so a node
+//! that computes or collects answers no later. The rest is a task's of the library.
+//!
+//! **Invariant.** What waits here is seen by the collector, also while it is being encoded; it comes here under the manager's lock,
+//! so that the collector finds it there or here.
 
 use super::Remote;
 use crate::cell::Cell;
+use crate::encode::Aside;
 use crate::state::Bell;
 use kumi_segments::FromOwner;
 use kumi_vm::*;
+use kumi_wire::Bytes;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::*};
 
 /// See the module.
-#[derive(Default)]
 pub struct Encoder {
-    waiting: Mutex<VecDeque<(Box<[u8]>, FromOwner<Cell>)>>,
+    waiting: Mutex<Waiting>,
+    /// Something was added that nobody has looked at.
+    news: AtomicBool,
     /// Keys that others have begun to ask for: what stands there is encoded.
     keys: Mutex<VecDeque<Box<[u8]>>>,
     bell: Bell,
+    /// Encodes beside the workers; `None` once the runtime ends.
+    aside: Mutex<Option<Aside>>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    all: VecDeque<Answer>,
+    /// The number of the next.
+    next: u64,
+}
+
+/// One answer that waits.
+struct Answer {
+    number: u64,
+    client: Box<[u8]>,
+    m: FromOwner<Cell>,
+    /// Who is at it.
+    at: At,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    New,
+    /// Somebody encodes it beside the workers.
+    Aside,
+    /// It is the task's.
+    Task,
 }
 
 impl Encoder {
+    pub fn new(cx: &Cx) -> Encoder {
+        let aside = Mutex::new(Some(Aside::new(cx)));
+        Encoder { waiting: Mutex::default(), news: AtomicBool::new(false), keys: Mutex::default(), bell: Bell::default(), aside }
+    }
+    /// Under the manager's lock. Then somebody serves what is held ([`Remote::encode_held`]).
     pub fn add(&self, client: Box<[u8]>, m: FromOwner<Cell>) {
-        self.waiting.lock().push_back((client, m));
-        if let Some(w) = self.bell.take() {
-            w.wake();
-        }
+        let mut w = self.waiting.lock();
+        let number = w.next;
+        w.next += 1;
+        w.all.push_back(Answer { number, client, m, at: At::New });
+        self.news.store(true, Release);
     }
     pub fn add_key(&self, name: &[u8]) {
         self.keys.lock().push_back(name.into());
+        self.ring();
+    }
+    fn ring(&self) {
         if let Some(w) = self.bell.take() {
             w.wake();
         }
     }
     pub fn each_value(&self, mut f: impl FnMut(Value)) {
-        for (_, m) in self.waiting.lock().iter() {
-            let _ = m.clone().try_map(|c| {
-                c.mark(&mut f);
-                Ok::<_, ()>(())
-            });
+        for a in &self.waiting.lock().all {
+            a.m.each_value(|c| c.mark(&mut f));
+        }
+    }
+    /// The runtime ends: nobody reads its cells any more.
+    pub fn close(&self) {
+        *self.aside.lock() = None;
+    }
+    /// The first of these, which is somebody's from now on.
+    fn first(&self, of: At, to: At) -> Option<(u64, Box<[u8]>, FromOwner<Cell>)> {
+        let mut w = self.waiting.lock();
+        let a = w.all.iter_mut().find(|a| a.at == of)?;
+        a.at = to;
+        Some((a.number, a.client.clone(), a.m.clone()))
+    }
+    /// It waits no more.
+    fn done(&self, number: u64) {
+        let mut w = self.waiting.lock();
+        if let Some(i) = w.all.iter().position(|a| a.number == number) {
+            w.all.remove(i);
+        }
+    }
+    /// The message with bytes only, if all its values are plain.
+    fn by_hand(&self, m: &FromOwner<Cell>) -> Option<FromOwner<Cell>> {
+        let mut aside = self.aside.lock();
+        let aside = aside.as_mut()?;
+        m.clone()
+            .try_map(|c| match (c.bytes(), c.value()) {
+                (Some(_), _) | (_, None) => Ok(c),
+                // SAFETY: the message stands among those that wait, which the collector sees.
+                (None, Some(v)) => match unsafe { aside.encode(v) } {
+                    Some(bytes) => Ok(c.with_bytes(Bytes::from(bytes))),
+                    None => Err(()),
+                },
+            })
+            .ok()
+    }
+}
+
+impl Remote {
+    /// Encodes and sends what waits, beside the workers where that can be done. Not under the manager's lock.
+    pub fn encode_held(&self) {
+        if !self.encoder.news.swap(false, AcqRel) {
+            return;
+        }
+        let mut rest = false;
+        while let Some((number, client, m)) = self.encoder.first(At::New, At::Aside) {
+            match self.encoder.by_hand(&m).map(|ready| self.answer_at_once(&client, ready)) {
+                Some(Ok(())) => self.encoder.done(number),
+                // It is of another kind, or too long to be sent.
+                _ => {
+                    let mut w = self.encoder.waiting.lock();
+                    if let Some(a) = w.all.iter_mut().find(|a| a.number == number) {
+                        a.at = At::Task;
+                    }
+                    rest = true;
+                }
+            }
+        }
+        if rest {
+            self.encoder.ring();
+        }
+    }
+    /// As [`encode_held`](Self::encode_held), from a native, which encodes everything.
+    pub fn encode_held_by(&self, cx: &mut Cx) {
+        if !self.encoder.news.swap(false, AcqRel) {
+            return;
+        }
+        while let Some((number, client, m)) = self.encoder.first(At::New, At::Aside) {
+            send(cx, self, &client, m);
+            self.encoder.done(number);
         }
     }
 }
@@ -93,9 +203,9 @@ fn encode_some(cx: &mut Cx, remote: &Arc<Remote>, name: &[u8]) -> Result<bool, E
 /// `__seg_encoder()`: works as long as the program runs.
 pub fn run(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let remote = super::calls::remote(cx)?;
-    let next = remote.encoder.waiting.lock().pop_front();
-    if let Some((client, m)) = next {
+    if let Some((number, client, m)) = remote.encoder.first(At::Task, At::Aside) {
         send(cx, &remote, &client, m);
+        remote.encoder.done(number);
         // Another task may want to run.
         return Ok(Value::TRUE);
     }
@@ -109,7 +219,8 @@ pub fn run(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     cx.from_outside();
     let waker = cx.waker();
     remote.encoder.bell.set(waker);
-    if !remote.encoder.waiting.lock().is_empty() || !remote.encoder.keys.lock().is_empty() {
+    let some = remote.encoder.waiting.lock().all.iter().any(|a| a.at == At::Task);
+    if some || !remote.encoder.keys.lock().is_empty() {
         cx.no_wait();
         return Ok(Value::TRUE);
     }

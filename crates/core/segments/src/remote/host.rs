@@ -6,7 +6,7 @@ use super::Remote;
 use super::member::Change;
 use crate::cell::Cell;
 use crate::clock;
-use crate::state::Clients;
+use crate::state::{Clients, Replies};
 use kumi_link::{Host, Link, Options, Peer, Tls, Why};
 use kumi_membership::{Member, Why as Gone};
 use kumi_segments::{Body, FromClient, FromOwner, Time};
@@ -51,7 +51,7 @@ impl Host for Serving {
         let Some(remote) = self.0.upgrade() else { return };
         let (p, trace) = (remote.peer(peer.name()), trace.map(Arc::new));
         let Ok(m) = m.try_map(|b| checked(b, &p).map(|c| c.traced(trace.clone()))) else { return };
-        let mut replies = Vec::new();
+        let mut replies = Replies::default();
         let woken = {
             let mut inner = remote.shared.lock();
             if let Body::Call(_, call) = &m.body {
@@ -63,7 +63,7 @@ impl Host for Serving {
             }
             let now = clock::now();
             inner.act_remote(|node, ring| {
-                node.receive(now, peer.name().as_bytes(), m, ring, &mut |to, m| replies.push((to.into(), m)));
+                node.receive(now, peer.name().as_bytes(), m, ring, &mut |to, m| remote.add(&mut replies, to, m));
             })
         };
         woken.wake_outside();
@@ -129,10 +129,10 @@ impl Host for Serving {
         for p in remote.all() {
             remote.with(&p, |c, out| c.tick(now, out));
         }
-        let mut replies = Vec::new();
+        let mut replies = Replies::default();
         let woken = {
             let mut inner = remote.shared.lock();
-            inner.act_remote(|node, ring| node.tick(now, ring, &mut |to, m| replies.push((to.into(), m))))
+            inner.act_remote(|node, ring| node.tick(now, ring, &mut |to, m| remote.add(&mut replies, to, m)))
         };
         woken.wake_outside();
         remote.answer(replies);

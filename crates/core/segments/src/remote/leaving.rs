@@ -10,7 +10,7 @@ use crate::clock;
 use crate::keys::name_value;
 use crate::leaf;
 use crate::run;
-use crate::state::{Clients, Local, Made, Shared, Woken, made};
+use crate::state::{Clients, Local, Made, Replies, Shared, Woken, made};
 use crate::wait::fail;
 use kumi_segments::{Asked, Call, Hold, Input, KeyId, Kind, LeaseId, New, Node, Output, Put, Send, Store, Time};
 use kumi_vm::*;
@@ -65,14 +65,19 @@ fn serve<T>(
     made: &'static Made,
     f: impl FnOnce(&mut Node<Cell, Local>, &mut dyn FnMut(&Local), Send<Cell>) -> T,
 ) -> Option<T> {
-    let mut replies = Vec::new();
+    let remote = here(cx);
+    let mut replies = Replies::default();
     let mut result = None;
     let woken = made.shared.lock().act_remote(|node, ring| {
-        result = Some(f(node, ring, &mut |to, m| replies.push((Box::from(to), m))));
+        result = Some(f(node, ring, &mut |to, m| {
+            if let Some(remote) = &remote {
+                remote.add(&mut replies, to, m);
+            }
+        }));
     });
     woken.wake(cx);
-    if let Some(remote) = here(cx) {
-        remote.answer(replies);
+    if let Some(remote) = remote {
+        remote.answer_from(cx, replies);
     }
     result
 }

@@ -19,7 +19,8 @@ pub mod watch;
 use crate::cell::Cell;
 use crate::clock;
 use crate::encode::Symbols;
-use crate::state::{Bell, Clients, Shared, lease};
+use crate::state::{Bell, Clients, Replies, Shared, lease};
+use encoder::Encoder;
 use host::Serving;
 use kumi_link::{Link, Message, SendError};
 use kumi_segments::{Client, ClientOptions, Done, Engine, Failure, FromClient, FromOwner, Outbox, Trouble};
@@ -36,7 +37,7 @@ pub struct Remote {
     shared: Arc<Shared>,
     link: OnceLock<Link>,
     peers: Mutex<HashMap<Box<str>, Arc<Peer>>>,
-    pub encoder: encoder::Encoder,
+    pub encoder: Encoder,
     pub news: member::News,
     /// Connections that failed: with whom, and why; the last ones.
     refused: Mutex<VecDeque<(Box<str>, Box<str>)>>,
@@ -175,7 +176,7 @@ impl Remote {
     ///
     /// # Errors
     /// What is wrong with the addresses or certificates, in words.
-    pub fn start(shared: &Arc<Shared>, options: kumi_link::Options) -> Result<Arc<Remote>, String> {
+    pub fn start(cx: &Cx, shared: &Arc<Shared>, options: kumi_link::Options) -> Result<Arc<Remote>, String> {
         let incarnation = shared.lock().node.incarnation();
         let remote = Arc::new(Remote {
             name: options.name.as_str().into(),
@@ -183,7 +184,7 @@ impl Remote {
             shared: shared.clone(),
             link: OnceLock::new(),
             peers: Mutex::default(),
-            encoder: Default::default(),
+            encoder: Encoder::new(cx),
             news: Default::default(),
             refused: Mutex::default(),
             process: std::process::id(),
@@ -290,11 +291,11 @@ impl Remote {
     fn lost(&self, name: &str) {
         let p = self.peer(name);
         self.with(&p, |c, out| c.gone(out));
-        let mut replies = Vec::new();
+        let mut replies = Replies::default();
         let woken = {
             let mut inner = self.shared.lock();
             inner.act_remote(|node, ring| {
-                node.gone(clock::now(), name.as_bytes(), ring, &mut |to, m| replies.push((to.into(), m)));
+                node.gone(clock::now(), name.as_bytes(), ring, &mut |to, m| self.add(&mut replies, to, m));
             })
         };
         woken.wake_outside();
@@ -359,6 +360,14 @@ impl Remote {
             (Err(()), _) => Err(m),
         }
     }
+    /// Those that are too long to be sent are the encoder's, which refuses them.
+    fn send_all(&self, replies: Replies) {
+        for (client, m) in replies.0 {
+            if let Err(m) = self.answer_at_once(&client, m) {
+                self.encoder.add(client, m);
+            }
+        }
+    }
     /// The connections.
     pub fn link(&self) -> Option<&Link> {
         self.link.get()
@@ -376,24 +385,33 @@ impl Drop for Remote {
 }
 
 impl Clients for Remote {
-    /// Those whose values have no bytes yet go by the encoder.
-    fn answer(&self, answers: Vec<(Box<[u8]>, FromOwner<Cell>)>) {
-        for (client, m) in answers {
-            if let Err(m) = self.answer_at_once(&client, m) {
-                self.encoder.add(client, m);
-            }
+    fn add(&self, replies: &mut Replies, client: &[u8], m: FromOwner<Cell>) {
+        let mut encoded = true;
+        m.each_value(|c| encoded &= c.bytes().is_some());
+        if !encoded {
+            return self.encoder.add(client.into(), m);
+        }
+        match m.try_map(|c| Ok::<_, std::convert::Infallible>(c.to_send())) {
+            Ok(m) => replies.0.push((client.into(), m)),
+            Err(e) => match e {},
         }
     }
-    fn answer_from(&self, cx: &mut Cx, client: &[u8], m: FromOwner<Cell>) {
-        if let Err(m) = self.answer_at_once(client, m) {
-            encoder::send(cx, self, client, m);
-        }
+    fn answer(&self, replies: Replies) {
+        self.send_all(replies);
+        self.encode_held();
+    }
+    fn answer_from(&self, cx: &mut Cx, replies: Replies) {
+        self.send_all(replies);
+        self.encode_held_by(cx);
     }
     fn encode_key(&self, name: &[u8]) {
         self.encoder.add_key(name);
     }
     fn each_value(&self, f: &mut dyn FnMut(Value)) {
         self.encoder.each_value(f);
+    }
+    fn runtime_ends(&self) {
+        self.encoder.close();
     }
 }
 
