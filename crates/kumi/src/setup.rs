@@ -82,6 +82,8 @@ pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
     cx.set_const(object, name, binding);
     cx.embed_library(crate::LIBRARY);
     cx.embed_prelude(crate::PRELUDE);
+    // What has registered is not needed beside what loads.
+    kumi_vm::memory_limits::forget_startup();
     cx.load_prelude().map_err(|e| format!("the prelude does not load: {e}"))?;
     kumi_core_kernel::share_module_functions(&mut cx);
     Ok(cx)
