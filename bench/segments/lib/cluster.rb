@@ -4,6 +4,9 @@ require "socket"
 require "fileutils"
 
 module Bench
+  # Seconds of processor time of a process (clock_getcpuclockid's number of its clock).
+  def self.cpu_of(pid) = Process.clock_gettime((~pid << 3) | 2)
+
   # One process of a party.
   class Party
     attr_reader :name, :child
@@ -30,9 +33,9 @@ module Bench
       self
     end
 
-    # Seconds of processor time, those of ended threads with them (clock_getcpuclockid's number of a process's clock).
+    # Seconds of processor time, those of ended threads with them.
     def cpu
-      Process.clock_gettime((~@child.pid << 3) | 2)
+      Bench.cpu_of(@child.pid)
     rescue SystemCallError
       raise Child::Failed, @child.why("#{@name} ended early")
     end
