@@ -1,12 +1,13 @@
 //! Nodes as processes, and what is noted of their lives.
 
+use crate::chance::Chance;
 use crate::engine::{Engine, Server};
 use crate::netns::Namespaces;
 use crate::proxy::Network;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -39,6 +40,20 @@ pub struct Setting {
 pub fn now() -> u64 {
     let t = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+/// An address of this machine where nobody listens. It is none of those that the system itself gives to who connects, which would be taken
+/// while its node is away.
+pub fn free() -> std::io::Result<SocketAddr> {
+    let mut chance = Chance::new(now() ^ u64::from(std::process::id()));
+    let mut last = None;
+    for _ in 0..100 {
+        match TcpListener::bind(("127.0.0.1", chance.between(10_000, 30_000) as u16)).and_then(|l| l.local_addr()) {
+            Ok(free) => return Ok(free),
+            Err(e) => last = Some(e),
+        }
+    }
+    Err(last.unwrap_or(std::io::ErrorKind::AddrInUse.into()))
 }
 
 pub struct Node {
@@ -91,8 +106,7 @@ impl Cluster {
                 // Who calls a store does so by a proxy of its own.
                 None if server.is_some() => (String::new(), network.serve(STORE, Some(&name)).map_err(text)?.to_string()),
                 None => {
-                    // A free port; nobody else takes it so soon.
-                    let free = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).map_err(text)?;
+                    let free = free().map_err(text)?;
                     network.place(&name, free);
                     (free.to_string(), network.serve(&name, None).map_err(text)?.to_string())
                 }
@@ -175,7 +189,13 @@ impl Cluster {
                 Ok(line) if line == word => return Ok(()),
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout) => return Err(format!("{} has not said {word:?} within {within:?}", n.name)),
-                Err(RecvTimeoutError::Disconnected) => return Err(format!("{} has ended by itself", n.name)),
+                Err(RecvTimeoutError::Disconnected) => {
+                    // Its last words are read by a thread.
+                    std::thread::sleep(Duration::from_millis(100));
+                    let how = p.child.try_wait().ok().flatten().map_or("its output".to_owned(), |s| s.to_string());
+                    let said = self.complaints.lock().unwrap_or_else(|e| e.into_inner()).join("; ");
+                    return Err(format!("{} has ended by itself ({how}): {said}", n.name));
+                }
             }
         }
     }

@@ -1,7 +1,8 @@
 //! What keeps the segments: the nodes' memory, a file of one process, or a Redis of several.
 
+use crate::cluster::free;
 use rustix::process::{Pid, Signal, kill_process};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ pub struct Server {
 
 impl Server {
     pub fn start(folder: &Path) -> Result<Server, String> {
-        let address = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).map_err(|e| e.to_string())?;
+        let address = free().map_err(|e| e.to_string())?;
         let mut server = Server { folder: folder.to_owned(), address, child: None };
         server.launch()?;
         Ok(server)

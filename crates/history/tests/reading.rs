@@ -101,3 +101,17 @@ fn after_a_fault_calls_are_to_succeed_in_time() {
         assert_eq!(report.figures.recoveries[0].1, (resumes + 5 - 2000) * 1_000_000);
     }
 }
+
+/// A put whose answer was lost may be done after the one who asked has given up.
+#[test]
+fn what_ended_unknown_may_have_been_done_later() {
+    let line = |who: &str, call: &str, value: u64, more: &str| {
+        format!("{{\"process\":\"{who}\",\"op\":1,\"call\":\"{call}\",\"key\":\"b/out\",\"value\":{value},{more}}}\n")
+    };
+    let text = line("a/p", "put", 1, "\"commit\":1,\"start\":1000,\"outcome\":\"unknown\",\"end\":2000")
+        + &line("a/q", "put", 2, "\"start\":3000,\"outcome\":\"ok\",\"end\":4000")
+        + &line("a/r", "take", 2, "\"start\":5000,\"outcome\":\"ok\",\"index\":1,\"end\":6000")
+        + &line("a/s", "take", 1, "\"start\":7000,\"outcome\":\"ok\",\"index\":2,\"end\":8000");
+    let report = check(&History::read(text.as_bytes()).unwrap(), &Options::default());
+    assert!(report.wrong.is_empty(), "{report}");
+}

@@ -144,9 +144,9 @@ impl<'a> Book<'a> {
         }
         Some(life)
     }
-    /// Since when it certainly was put.
+    /// Since when it certainly was put. One of an unknown outcome that was done may have been so after its end.
     pub fn visible(&self, v: &Value) -> Time {
-        let put = v.put.filter(|p| self.outcome(*p) == Outcome::Ok).and_then(|p| self.op(p).end);
+        let put = v.put.filter(|p| self.op(*p).outcome == Outcome::Ok).and_then(|p| self.op(p).end);
         let seen = v.takes.iter().chain(&v.peeks).map(|i| self.op(*i).done_by());
         seen.chain(put).min().unwrap_or(Time::MAX)
     }
