@@ -1,15 +1,3 @@
 # The examples of docs/XML.md give what stands beside them.
-guide = File.read(File.expand_path("../../docs/XML.md", __dir__))
-context = TOPLEVEL_BINDING.dup
-count = 0
-guide.scan(/^```ruby\n(.*?)^```/m) do |(code)|
-  code.lines.slice_after { |l| l.include?("# =>") }.each do |lines|
-    text = lines.join
-    expected = text[/# => (.*)$/, 1]
-    value = context.eval(text)
-    next unless expected
-    count += 1
-    puts "#{text.strip}\n  gave #{value.inspect}" unless value.inspect == expected
-  end
-end
-puts "#{count} examples"
+require_relative "../support/guide"
+puts "#{check_examples(page("XML"))} examples"
