@@ -8,7 +8,7 @@
 //! after it was let go.
 //!
 //! What a key's queue holds is marked by the key's cell, so that a collection of young cells looks at changed keys only. Leased
-//! segments, answers on their way and code segments are roots.
+//! segments, answers on their way and code segments are roots; so is what stands under keys where others' calls may move it meanwhile.
 //!
 //! All natives are [`Guard::None`].
 #![deny(missing_docs)]

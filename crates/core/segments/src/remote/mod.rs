@@ -4,7 +4,7 @@
 //! waits sets the bell before it looks. Messages are sent while the proxy's lock is held, so that they leave in order.
 //!
 //! Connections are served by a thread of the link's (crate kumi-link), or by a worker that waits for what they bring ([`service`]). It never makes a cell: it stores bytes and hands out bytes.
-//! A value that was put before anybody elsewhere asked for its key has none; a task of the library's makes them ([`encoder`]).
+//! A value that was put before anybody elsewhere asked for its key has none: see [`encoder`].
 
 pub mod calls;
 pub mod encoder;
