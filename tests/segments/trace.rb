@@ -56,6 +56,11 @@ $stderr = File.open(File::NULL, "w")
 S.when(take: "fails") { raise "never mind" }.join rescue p $!.message
 $stderr = STDERR
 p ds.take_segment("fails").then { |s| [s.trace.to_s == A, s.deliveries] }
+S.with_trace(A) { ds.put("fails", [2], move: true) }
+$stderr = File.open(File::NULL, "w")
+S.when(take: "fails") { |x| raise "never mind" }.join rescue p $!.message
+$stderr = STDERR
+p ds.take_segment("fails").then { |s| [s.trace.to_s == A, s.deliveries, s.value] }
 
 # Wrong ones.
 ["", "00", A.upcase, A.sub("0af", "0zf"), A.tr("0-9a-f", "0"), A + "x", "ff" + A[2..], "\xff" * 55].each do |text|

@@ -63,6 +63,24 @@ fn a_code_segment_that_runs_may_end_and_none_begins() {
 }
 
 #[test]
+fn what_a_runner_has_still_to_do_is_handed_over() {
+    let folder = Folder::new();
+    let mut west = start(&folder, "west", "west", &[]);
+    let mut c = kumi(&["node", "east", "--listen", &folder.socket("east"), "--join", &folder.socket("west")]);
+    // One worker: nobody takes them from it meanwhile.
+    let mut east = Running::start(c.args(["--hand-over", "west", "puppet.rb"]).env("KUMI_WORKERS", "1"));
+    assert_eq!(east.line(), "ready", "{}", east.errors());
+    east.is("S.wait_for_nodes(2).size", "2");
+    east.is(
+        "RAN = Thread::Queue.new; class Job < Kumihimo::CodeSegment; input :job, take: 'job'; \
+         def run = (RAN << job; S.drain(timeout: 0.2)); end; 100.times { |n| S.local.put('job', n) }; 100.times { Job.start }; S.settle; RAN.size",
+        "1",
+    );
+    west.is("99.times.map { S.local.take('job', timeout: 20) } == [*1..99]", "true");
+    west.is("S.local.keys", "[]");
+}
+
+#[test]
 fn what_runs_too_long_is_given_back_and_handed_over() {
     let folder = Folder::new();
     let mut west = start(&folder, "west", "west", &[]);

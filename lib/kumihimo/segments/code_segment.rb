@@ -218,13 +218,16 @@ module Kumihimo
     end
 
     # False: the run is not this process's, which is a fork's child.
-    def __perform(broken = nil)
+    def __perform(runner, broken = nil)
+      # Once this run is over the next one may set them.
+      repetition = @__repetition
+      __note(:@__trace, nil) if (trace = @__trace)
       begin
-        raise broken if broken
-        raise Segments::NotShared, "an input is owned: it can be taken, not peeked at" if @__refused
-        @__trace ? Segments.with_trace(@__trace) { run } : run
+        raise __same(broken, true) ? Segments::NotShared.new("an input is owned: it can be taken, not peeked at") : broken if broken
+        trace ? Segments.with_trace(trace) { run } : run
         __put_away if @__away
-        done = __seg_commit(self)
+        # A repetition goes on from here: the end is noted before.
+        done = __seg_commit(self, runner, repetition)
       rescue Exception => error
         done = __failed(error)
         # What is meant for the thread, ends the thread.
@@ -236,8 +239,7 @@ module Kumihimo
           __note(:@__ended, :killed)
           __seg_give_up(self, nil)
         end
-        __note(:@__trace, nil) if @__trace
-        @__repetition&.__over(self)
+        repetition&.__over(self)
       end
     end
 
@@ -250,7 +252,7 @@ module Kumihimo
     end
 
     def __begin_anew
-      %i[@__ended @__error @__refused @__views].each { |name| __note(name, nil) }
+      %i[@__ended @__error @__views].each { |name| __note(name, nil) }
     end
 
     def __place_of(name)

@@ -38,7 +38,8 @@ module Kumihimo
       def __decode_rehash_inputs(segment, open, frozen)
         __decode_rehash(segment, open, frozen)
       rescue StandardError => error
-        [segment, error]
+        # It may be refused already.
+        Array === segment ? segment : [segment, error]
       end
     end
   end

@@ -2,19 +2,28 @@
 
 module Kumihimo
   module Segments
-    # Threads that run code segments. While one has a run another is idle or on its way, so that a run may block.
+    # Threads that run code segments. While one has runs in hand another is idle or on its way, so that a run may block: the other one
+    # takes over what has not begun.
     module Runner
       def self.start
-        thread = Thread.new { Runner.work }
+        # Whoever kills it does so once it is known to be there.
+        thread = Thread.handle_interrupt(Object => :never) { Thread.new { Runner.work } }
         thread.name = "segments' runner"
         thread.report_on_exception = false
       rescue ThreadError
-        __seg_runner_gone
+        __seg_runner_gone(nil)
         raise
       end
 
       def self.work
-        while (segment = __seg_next)
+        runner = __seg_runner
+        Thread.handle_interrupt(Object => :immediate) { serve(runner) }
+      ensure
+        start if __seg_runner_gone(runner)
+      end
+
+      def self.serve(runner)
+        while (segment = __seg_next(runner))
           if __same(segment, true)
             begin
               start
@@ -23,14 +32,12 @@ module Kumihimo
               sleep 0.01
             end
           elsif Array === segment
-            # An input that came from elsewhere can't be read.
-            segment[0].__perform(segment[1])
-          elsif __same(segment.__perform, false)
+            # An input is owned, or came from elsewhere and can't be read.
+            segment[0].__perform(runner, segment[1])
+          elsif __same(segment.__perform(runner), false)
             return
           end
         end
-      ensure
-        start if !__same(segment, nil) && __seg_runner_gone
       end
     end
     private_constant :Runner

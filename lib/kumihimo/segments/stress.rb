@@ -73,7 +73,7 @@ module Kumihimo
         def put(key, value, **options) = super(key, Stress.given(value, options), **options)
         def update(key, value, **options) = super(key, Stress.given(value, options), **options)
 
-        def __perform
+        def __perform(...)
           (@__own_inputs || self.class.__inputs).each_with_index do |input, i|
             _, _, value, = __seg_input(self, i)
             value = Stress.copy(value)

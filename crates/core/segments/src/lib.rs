@@ -17,12 +17,15 @@ mod about;
 mod cell;
 mod clock;
 pub mod encode;
+mod hand;
 mod keys;
 mod notify;
+mod plan;
 mod put;
 mod quick;
 mod remote;
 mod run;
+mod runs;
 mod state;
 mod wait;
 mod watch;
@@ -38,6 +41,7 @@ pub fn register(cx: &mut Cx) {
         encode::TABLE,
         keys::TABLE,
         notify::TABLE,
+        plan::TABLE,
         put::TABLE,
         remote::calls::TABLE,
         remote::redis::TABLE,

@@ -40,8 +40,13 @@ fn how_traced(v: Value) -> (i64, Option<Arc<Trace>>) {
 }
 /// A trace as the library has it: its traceparent, or that and its tracestate; nil: there is none.
 pub fn trace_value(cx: &mut Cx, cell: &Cell) -> Value {
-    let Some(trace) = cell.trace() else { return Value::NIL };
-    let trace = trace.clone();
+    match cell.trace().cloned() {
+        Some(trace) => told(cx, &trace),
+        None => Value::NIL,
+    }
+}
+/// The same, of a trace.
+pub fn told(cx: &mut Cx, trace: &Trace) -> Value {
     let parent = cx.str(&trace.traceparent());
     if trace.state.is_empty() {
         return parent;

@@ -4,7 +4,8 @@
 
 use crate::cell::Cell;
 use crate::keys::Anchor;
-use crate::run::Runs;
+use crate::plan::Plans;
+use crate::runs::Runs;
 use kumi_segments::{Both, FromOwner, KeyId, Manager, Node, NodeOptions, Time, Waiter};
 use kumi_vm::*;
 use parking_lot::{Mutex, MutexGuard};
@@ -122,7 +123,11 @@ impl Woken {
             self.wakers.push(w);
         }
     }
+    #[inline]
     pub fn join(&mut self, other: Woken) {
+        if other.wakers.is_empty() && other.away.is_none() {
+            return;
+        }
         self.wakers.extend(other.wakers);
         match (&mut self.away, other.away) {
             (Some(a), Some(b)) => a.replies.0.extend(b.replies.0),
@@ -216,6 +221,7 @@ pub struct State {
 /// What the library handed over when it was loaded.
 pub struct Made {
     pub shared: Arc<Shared>,
+    pub plans: Arc<Plans>,
     pub key_class: Gc<ClassObj>,
     /// The object that marks the keys' cells.
     pub root: Value,
@@ -244,8 +250,8 @@ unsafe impl Send for Made {}
 // SAFETY: as above.
 unsafe impl Sync for Made {}
 
-/// Marks the cells of keys.
-pub struct Root(Arc<Shared>);
+/// Marks the cells of keys; forgets plans of classes that are no more.
+pub struct Root(Arc<Shared>, Arc<Plans>);
 impl Payload for Root {
     fn trace(&self, m: &mut Marker) {
         for v in self.0.lock().anchors.values() {
@@ -253,7 +259,7 @@ impl Payload for Root {
         }
     }
     fn weak(&mut self, alive: &dyn Fn(Value) -> bool) {
-        self.0.lock().runs.sift(alive);
+        self.1.sift(alive);
     }
     fn shares(&self) -> bool {
         true
@@ -297,14 +303,15 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         timed: false,
     };
     let shared = Arc::new(Shared(Mutex::new(inner)));
-    let root = cx.data(cx.k.object, Root(shared.clone()));
+    let plans: Arc<Plans> = Arc::default();
+    let root = cx.data(cx.k.object, Root(shared.clone(), plans.clone()));
     cx.keep(root);
     cx.heap.add_weak(root);
     cx.keep(a[1]);
     cx.keep(a[2]);
     let end_bytes = crate::encode::encode(cx, a[2])?;
     let end_class = a[2].header().map_or(Value::NIL, |h| h.class());
-    let made = Made { shared, key_class, root, traces: AtomicBool::new(false), none: a[1], end: a[2], end_class, end_bytes };
+    let made = Made { shared, plans, key_class, root, traces: AtomicBool::new(false), none: a[1], end: a[2], end_class, end_bytes };
     let _ = cx.shared_state::<State>().made.set(made);
     crate::quick::front(cx);
     Ok(Value::NIL)
