@@ -216,7 +216,7 @@ impl Server {
             used: at,
             source,
             dialed,
-            failures: 0,
+            failures: Default::default(),
             hello: None,
             peer: None,
             address: None,

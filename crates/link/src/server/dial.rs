@@ -1,7 +1,8 @@
 //! Calling other nodes.
 //!
 //! **Invariant.** An address is called once at a time, and after a failure not before its wait is over, whoever asks. Each failure doubles the
-//! wait, up to a bound; a part of it is chance, so that those who lost a node together do not come back together.
+//! wait, up to a bound, which is low in the first seconds: who was there a moment ago comes back as soon as it can be reached. A part of the
+//! wait is chance, so that those who lost a node together do not come back together.
 
 use super::accept::is_loopback;
 use super::line::Phase;
@@ -31,14 +32,39 @@ const FRESH: Time = 1000 * MS;
 const LOCAL: usize = 64 << 10;
 /// The wait after a first failure.
 const FIRST: Time = 50 * MS;
+/// So long after the first of several failures no wait is longer than that.
+const EARLY: Time = 10_000 * MS;
+const EARLY_MOST: Time = 500 * MS;
 /// Failures are remembered so long.
 const REMEMBERED: Time = 60_000 * MS;
+
+/// Failures of one address in a row.
+#[derive(Clone, Copy, Default)]
+pub struct Failures {
+    count: u32,
+    /// When the first of them was.
+    since: Time,
+}
+
+impl Failures {
+    /// One more: how long to wait after it. `chance`: any number; `most`: the longest wait.
+    fn add(&mut self, at: Time, chance: u64, most: Time) -> Time {
+        if self.count == 0 {
+            self.since = at;
+        }
+        let early = at.saturating_sub(self.since) < EARLY;
+        let most = if early { most.min(EARLY_MOST) } else { most };
+        let long = (FIRST << self.count.min(20)).clamp(2, most.max(2));
+        self.count = self.count.saturating_add(1);
+        long / 2 + chance % (long / 2)
+    }
+}
 
 #[derive(Default)]
 pub struct Dials(HashMap<Arc<str>, Dial>);
 
 struct Dial {
-    failures: u32,
+    failures: Failures,
     state: State,
     /// Addresses that were not tried yet.
     others: Vec<SocketAddr>,
@@ -87,7 +113,8 @@ impl Server {
         if !known && self.dials.0.len() >= MOST || **address == **self.membership.me().address() {
             return;
         }
-        let new = || Dial { failures: 0, state: State::Waits(at), others: Vec::new(), packets: VecDeque::new(), wanted: None };
+        let new =
+            || Dial { failures: Failures::default(), state: State::Waits(at), others: Vec::new(), packets: VecDeque::new(), wanted: None };
         let dial = self.dials.0.entry(address.clone()).or_insert_with(new);
         if wanted.is_some() {
             dial.wanted = wanted;
@@ -252,15 +279,13 @@ impl Server {
         let most = self.shared.limits.backoff.as_nanos() as Time;
         let chance = self.random.next();
         let Some(dial) = self.dials.0.get_mut(address) else { return };
-        let long = (FIRST << dial.failures.min(20)).clamp(2, most.max(2));
-        dial.failures = dial.failures.saturating_add(1);
-        dial.state = State::Waits(at + long / 2 + chance % (long / 2));
+        dial.state = State::Waits(at + dial.failures.add(at, chance, most));
         dial.packets.clear();
         dial.others.clear();
     }
 
     /// It got past it, but ended soon: that counts as a failure, so that who is sent away does not come again at once.
-    pub(super) fn ended_soon(&mut self, at: Time, address: &Arc<str>, failures: u32) {
+    pub(super) fn ended_soon(&mut self, at: Time, address: &Arc<str>, failures: Failures) {
         if self.dials.0.len() < MOST {
             let new = || Dial { failures, state: State::Runs, others: Vec::new(), packets: VecDeque::new(), wanted: None };
             self.dials.0.entry(address.clone()).or_insert_with(new);
@@ -296,5 +321,43 @@ impl Server {
                 self.connect(at, &peer);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOST: Time = 5_000 * MS;
+
+    #[test]
+    fn who_was_there_a_moment_ago_is_called_again_soon() {
+        for chance in [0, 1, 12_345_678_901, u64::MAX] {
+            let mut failures = Failures::default();
+            let mut at = 77_000 * MS;
+            let first = at;
+            while at < first + EARLY {
+                let wait = failures.add(at, chance, MOST);
+                assert!((FIRST / 2..=EARLY_MOST).contains(&wait), "{wait} ns after {} failures", failures.count);
+                at += wait;
+            }
+        }
+    }
+
+    #[test]
+    fn who_is_away_for_long_is_called_ever_less_up_to_the_bound() {
+        let mut failures = Failures::default();
+        failures.add(0, 0, MOST);
+        let later: Vec<Time> = (0..9).map(|_| failures.add(EARLY, 0, MOST)).collect();
+        assert!(later.is_sorted());
+        assert_eq!(*later.last().unwrap(), MOST / 2);
+        assert!((0..100).all(|_| failures.add(EARLY, u64::MAX, MOST) <= MOST));
+    }
+
+    #[test]
+    fn a_bound_below_that_of_the_first_seconds_holds() {
+        let mut failures = Failures::default();
+        assert!((0..100).all(|i| failures.add(i, u64::MAX, 20 * MS) <= 20 * MS));
+        assert!((0..100).all(|i| failures.add(i, 1, 0) <= 2));
     }
 }

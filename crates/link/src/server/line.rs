@@ -1,5 +1,6 @@
 //! What the serving thread knows of a connection.
 
+use super::dial::Failures;
 use crate::channel::{Channel, Peer};
 use kumi_segments::Time;
 use kumi_wire::Message;
@@ -36,7 +37,7 @@ pub struct Line {
     /// The address that was called.
     pub dialed: Option<Arc<str>>,
     /// How often that had failed before.
-    pub failures: u32,
+    pub failures: Failures,
     /// Who it says it is.
     pub hello: Option<kumi_wire::Hello>,
     pub peer: Option<Peer>,

@@ -286,6 +286,8 @@ impl Remote {
         }
         let p = self.peer(name);
         self.with(&p, |c, _| c.disconnected());
+        // The other one may have made the connection, and may not need it again.
+        self.reach(name);
     }
     /// This life of a node is over, as an owner and as a client.
     fn lost(&self, name: &str) {
