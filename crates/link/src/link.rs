@@ -57,8 +57,9 @@ pub struct Shared {
 /// What the serving thread was told.
 #[derive(Default)]
 pub struct Told {
-    /// Connections that it is to write to.
+    /// Connections that it is to write to, and those for large messages.
     pub dirty: Vec<Arc<Channel>>,
+    pub bulk: Vec<Arc<Channel>>,
     pub commands: Vec<Command>,
 }
 
@@ -268,7 +269,9 @@ impl Shared {
 
     /// The serving thread is to write what waits there.
     pub fn tell(&self, channel: &Arc<Channel>) {
-        self.told.lock().dirty.push(channel.clone());
+        let mut told = self.told.lock();
+        if channel.bulk.load(Ordering::Relaxed) { &mut told.bulk } else { &mut told.dirty }.push(channel.clone());
+        drop(told);
         self.has_told.store(true, Ordering::Release);
         if !self.is_served_here() {
             self.wake();

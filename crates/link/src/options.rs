@@ -1,5 +1,6 @@
 //! What a node is started with.
 
+use crate::channel::PIECE;
 use crate::tls::Tls;
 use std::time::Duration;
 
@@ -98,6 +99,6 @@ impl Limits {
         let message_max = self.longest();
         let usual = kumi_wire::Limits::default();
         let windows = usual.streams_max * usual.window;
-        kumi_wire::Limits { message_max, buffered_max: windows + 2 * message_max + usual.frame_max, ..usual }
+        kumi_wire::Limits { frame_max: PIECE, message_max, buffered_max: windows + 2 * message_max + PIECE, ..usual }
     }
 }

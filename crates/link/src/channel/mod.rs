@@ -48,6 +48,8 @@ pub const SMALL: usize = 16 << 10;
 const BULK_STREAMS: u32 = 64;
 /// So much is written at once before others get the lock.
 const TURN: usize = 128 << 10;
+/// So much of large messages is read, or written, before small ones are looked at: some ten microseconds of work.
+pub const PIECE: usize = 32 << 10;
 /// Who sends so many messages in a row, each within [`SOON`] of the one before, leaves writing to the serving thread: it writes many at once.
 const ROW: u32 = 8;
 const SOON: Duration = Duration::from_micros(20);
@@ -60,6 +62,8 @@ pub struct Channel {
     state: Mutex<State>,
     /// Something other than gossip went or came since it was last asked.
     pub used: AtomicBool,
+    /// It is a second one, for large messages.
+    pub bulk: AtomicBool,
 }
 
 struct State {
@@ -152,7 +156,7 @@ impl Channel {
             last: None,
             high: false,
         };
-        Channel { token, socket, state: Mutex::new(state), used: AtomicBool::new(true) }
+        Channel { token, socket, state: Mutex::new(state), used: AtomicBool::new(true), bulk: AtomicBool::new(false) }
     }
 
     /// Sends a message, or has it wait. `most`: bytes that may wait. Where it fails as `Slow` the serving thread is to be told, which closes it.
@@ -196,7 +200,7 @@ impl Channel {
             return Err(SendError::Slow);
         }
         s.high |= backlog > most / 4;
-        Ok(s.go(&self.socket, self.token, writer, registry))
+        Ok(s.go(self, writer, registry))
     }
 
     /// Sends a few bytes on the lane that goes first. They are lost where that is full.
@@ -205,7 +209,7 @@ impl Channel {
         if s.check().is_err() || s.wire.send_copy(1, kind, Lane::Control, bytes).is_err() {
             return Left::Nothing;
         }
-        s.go(&self.socket, self.token, Writer::Server, registry)
+        s.go(self, Writer::Server, registry)
     }
 
     /// Reads once, and hands out messages that are whole. `buffer` and `plain` are the serving thread's.
@@ -250,7 +254,7 @@ impl Channel {
         if let Some(why) = s.failed.clone() {
             return Err(why);
         }
-        let more = s.write(&self.socket, self.token, registry)? == Wrote::More;
+        let more = s.write(self, registry)? == Wrote::More;
         s.dirty = more;
         let drained = s.high && s.backlog() < most / 8;
         s.high &= !drained;
@@ -320,7 +324,7 @@ impl Channel {
             if let Some(tls) = &mut s.tls {
                 tls.close();
             }
-            let _ = s.write(&self.socket, self.token, registry);
+            let _ = s.write(self, registry);
         }
         s.closed = true;
         s.waiting.iter_mut().for_each(VecDeque::clear);
@@ -423,7 +427,7 @@ impl State {
     }
 
     /// A message was put in line: writes it, or leaves it to the serving thread.
-    fn go(&mut self, socket: &Socket, token: usize, writer: Writer, registry: &Registry) -> Left {
+    fn go(&mut self, of: &Channel, writer: Writer, registry: &Registry) -> Left {
         if self.blocked || self.dirty {
             return Left::Nothing;
         }
@@ -436,7 +440,7 @@ impl State {
         if self.row > ROW {
             return self.tell();
         }
-        match self.write(socket, token, registry) {
+        match self.write(of, registry) {
             Ok(Wrote::More) => self.tell(),
             Ok(_) => Left::Nothing,
             Err(why) => {
@@ -447,8 +451,9 @@ impl State {
     }
 
     /// Writes until nothing is left, the socket is full, or others are to have a turn.
-    fn write(&mut self, socket: &Socket, token: usize, registry: &Registry) -> Result<Wrote, Why> {
-        let mut left = TURN;
+    fn write(&mut self, of: &Channel, registry: &Registry) -> Result<Wrote, Why> {
+        let mut left = if of.bulk.load(Ordering::Relaxed) { PIECE } else { TURN };
+        let socket = &of.socket;
         loop {
             if self.waiting_bytes > 0 {
                 self.refill();
@@ -479,7 +484,7 @@ impl State {
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                     if !self.blocked {
-                        self.listen(socket, token, registry, Interest::READABLE | Interest::WRITABLE)?;
+                        self.listen(of, registry, Interest::READABLE | Interest::WRITABLE)?;
                         self.blocked = true;
                     }
                     return Ok(Wrote::Blocked);
@@ -490,13 +495,13 @@ impl State {
         }
         if self.blocked {
             self.blocked = false;
-            self.listen(socket, token, registry, Interest::READABLE)?;
+            self.listen(of, registry, Interest::READABLE)?;
         }
         Ok(Wrote::All)
     }
 
-    fn listen(&self, socket: &Socket, token: usize, registry: &Registry, interest: Interest) -> Result<(), Why> {
-        registry.reregister(&mut SourceFd(&socket.as_raw_fd()), Token(token), interest).map_err(|e| Why::socket(&e))
+    fn listen(&self, of: &Channel, registry: &Registry, interest: Interest) -> Result<(), Why> {
+        registry.reregister(&mut SourceFd(&of.socket.as_raw_fd()), Token(of.token), interest).map_err(|e| Why::socket(&e))
     }
 
     fn decrypt(&mut self, bytes: &[u8], plain: &mut [u8]) -> Result<(), Why> {

@@ -14,6 +14,7 @@ use kumi_membership::{Member, Name};
 use kumi_segments::Time;
 use kumi_wire::{Hello, Message, Reason};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Incarnations that are kept in mind.
 const SEEN: usize = 8192;
@@ -131,6 +132,7 @@ impl Server {
         if let Some(line) = self.lines.get_mut(&token) {
             line.phase = Phase::Bulk;
             line.peer = Some(peer);
+            line.channel.bulk.store(true, Ordering::Relaxed);
         }
         Ok(())
     }

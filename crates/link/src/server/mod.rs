@@ -4,6 +4,7 @@
 //! at after `sleeping` was set, and before anybody sleeps.
 
 mod accept;
+mod bulk;
 mod dial;
 mod gossip;
 mod greet;
@@ -20,6 +21,7 @@ use crate::link::{Command, Link, Shared};
 use crate::options::Options;
 use crate::serving::{Serves, Serving};
 use accept::{Listener, Sources};
+use bulk::Bulk;
 use dial::Dials;
 use kumi_membership::{Config, Member, Membership};
 use kumi_segments::Time;
@@ -73,6 +75,7 @@ struct Server {
     seen: HashMap<kumi_membership::Name, u64>,
     /// Connections that may have more to read.
     again: Vec<usize>,
+    bulk: Bulk,
     buffer: Vec<u8>,
     plain: Vec<u8>,
     /// Messages of one read; empty between reads.
@@ -191,6 +194,7 @@ impl Link {
             routes: HashMap::new(),
             seen: HashMap::new(),
             again: Vec::new(),
+            bulk: Bulk::default(),
             buffer: vec![0; BUFFER],
             plain: vec![0; if shared.tls.lock().is_some() { BUFFER } else { 0 }],
             batch: Vec::new(),
@@ -242,7 +246,7 @@ impl Serves for Server {
         }
         self.full = events.iter().count() >= EVENTS;
         let told = self.shared.has_told.load(Ordering::Acquire);
-        let some = told || !events.is_empty() || !self.again.is_empty();
+        let some = told || !events.is_empty() || !self.again.is_empty() || !self.bulk.is_empty();
         if some || due {
             self.serve(&events, told, due);
         }
@@ -255,9 +259,9 @@ impl Serves for Server {
         self.shared.sleeping.store(true, Ordering::SeqCst);
         let told = {
             let told = self.shared.told.lock();
-            !told.dirty.is_empty() || !told.commands.is_empty()
+            !told.dirty.is_empty() || !told.bulk.is_empty() || !told.commands.is_empty()
         };
-        if told || self.full || !self.again.is_empty() || self.shared.serving.stopping.load(Ordering::SeqCst) {
+        if told || self.full || !self.again.is_empty() || !self.bulk.is_empty() || self.shared.serving.stopping.load(Ordering::SeqCst) {
             self.shared.sleeping.store(false, Ordering::SeqCst);
             return Some(0);
         }
@@ -330,6 +334,7 @@ impl Server {
             self.due(at);
             self.flush(at);
         }
+        self.carry(at);
     }
 
     /// Does what is due.
@@ -365,6 +370,15 @@ impl Server {
                 Err(e) => return self.close(at, token, Why::socket(&e)),
             }
         }
+        if channel.bulk.load(Ordering::Relaxed) {
+            if writable {
+                self.bulk.write(channel.clone());
+            }
+            if readable || ends {
+                self.bulk.read(token, ends);
+            }
+            return;
+        }
         if writable {
             self.write(at, &channel);
         }
@@ -377,7 +391,10 @@ impl Server {
         match channel.flush(&self.shared.registry, self.shared.limits.backlog) {
             Ok(wrote) => {
                 if wrote.more {
-                    self.shared.tell(channel);
+                    match channel.bulk.load(Ordering::Relaxed) {
+                        true => self.bulk.write(channel.clone()),
+                        false => self.shared.tell(channel),
+                    }
                 }
                 if wrote.drained {
                     if let Some(peer) = self.lines.get(&channel.token).and_then(|l| l.peer.clone()) {
@@ -390,40 +407,48 @@ impl Server {
     }
 
     fn read(&mut self, at: Time, token: usize, channel: &Arc<Channel>, ends: bool) {
-        let second = self.lines.get(&token).is_some_and(|l| l.phase == Phase::Bulk);
-        // Small messages are not kept waiting by large ones.
-        for _ in 0..if second { 1 } else { READS } {
-            let mut batch = std::mem::take(&mut self.batch);
-            let came = channel.read(&mut self.buffer, &mut self.plain, &mut batch);
-            let shaking = match self.lines.get_mut(&token) {
-                Some(line) => {
-                    line.heard = at;
-                    line.deadline = None;
-                    line.phase == Phase::Shaking
-                }
-                None => return,
-            };
-            if let Ok((_, left)) = &came {
-                self.after(*left, channel);
+        for _ in 0..READS {
+            if !self.read_once(at, token, channel, BUFFER, ends) {
+                return;
             }
-            if shaking {
-                self.greet(at, token);
-            }
-            for message in batch.drain(..) {
-                self.take(at, token, message);
-            }
-            self.batch = batch;
-            self.flush(at);
-            match came {
-                Err(why) => return self.close(at, token, why),
-                Ok((Came::End, _)) => return self.close(at, token, Why::Closed),
-                // After its last bytes there is still its end to be read.
-                Ok((Came::All, _)) if !ends => return,
-                Ok(_) if !self.lines.contains_key(&token) => return,
-                Ok(_) => {}
+            if channel.bulk.load(Ordering::Relaxed) {
+                // It has just said so.
+                return self.bulk.read(token, ends);
             }
         }
         self.again.push(token);
+    }
+
+    /// Reads up to so many bytes. Whether there may be more; `ends`: after the last bytes there is still the end to be read.
+    fn read_once(&mut self, at: Time, token: usize, channel: &Arc<Channel>, most: usize, ends: bool) -> bool {
+        let mut batch = std::mem::take(&mut self.batch);
+        let came = channel.read(&mut self.buffer[..most], &mut self.plain, &mut batch);
+        let shaking = match self.lines.get_mut(&token) {
+            Some(line) => {
+                line.heard = at;
+                line.deadline = None;
+                line.phase == Phase::Shaking
+            }
+            None => return false,
+        };
+        if let Ok((_, left)) = &came {
+            self.after(*left, channel);
+        }
+        if shaking {
+            self.greet(at, token);
+        }
+        for message in batch.drain(..) {
+            self.take(at, token, message);
+        }
+        self.batch = batch;
+        self.flush(at);
+        match came {
+            Err(why) => self.close(at, token, why),
+            Ok((Came::End, _)) => self.close(at, token, Why::Closed),
+            Ok((Came::All, _)) if !ends => {}
+            Ok(_) => return self.lines.contains_key(&token),
+        }
+        false
     }
 
     fn after(&self, left: Left, channel: &Arc<Channel>) {
@@ -487,6 +512,7 @@ impl Server {
         {
             let mut shared = self.shared.told.lock();
             std::mem::swap(&mut shared.dirty, &mut told);
+            shared.bulk.drain(..).for_each(|c| self.bulk.write(c));
             // What is told from here on is told after this.
             self.shared.has_told.store(!shared.commands.is_empty(), Ordering::Release);
         }
