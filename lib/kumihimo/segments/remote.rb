@@ -213,6 +213,14 @@ module Kumihimo
       # The next segment's value. The end of the key stays.
       def __take_item(key) = __ended(__seg_call_get(@peer, [[key, true, nil]], true, true), nil, false)
 
+      # A put of which nothing else is said.
+      def __put_plainly(key, value)
+        index = __ended(__begin_put(key, value, 0, nil, nil, true), nil, false)
+        index == true ? nil : index
+      rescue Moved
+        @grouped ? raise : retry
+      end
+
       # The first request for a key exports it.
       def export(key)
         size(key)
@@ -368,7 +376,10 @@ module Kumihimo
         @name = name.to_s.dup.freeze
       end
 
-      def put(value, **options) = @manager.put(@name, value, **options)
+      def put(value, **options)
+        options.empty? ? @manager.__put_plainly(@name, value) : @manager.put(@name, value, **options)
+      end
+
       def put?(value, **options) = @manager.put?(@name, value, **options)
       def update(value, **options) = @manager.update(@name, value, **options)
       def peek(**options) = @manager.peek(@name, **options)

@@ -50,7 +50,7 @@ const BULK_STREAMS: u32 = 64;
 const TURN: usize = 128 << 10;
 /// So much of large messages is read, or written, before small ones are looked at: some ten microseconds of work.
 pub const PIECE: usize = 32 << 10;
-/// Who sends so many messages in a row, each within [`SOON`] of the one before, leaves writing to the serving thread: it writes many at once.
+/// Who sends so many messages more than come, each within [`SOON`] of the one before, leaves writing to the serving thread: it writes many at once.
 const ROW: u32 = 8;
 const SOON: Duration = Duration::from_micros(20);
 
@@ -79,7 +79,7 @@ struct State {
     closed: bool,
     /// The stream of the next large message.
     bulk: u32,
-    /// Messages sent soon after one another, and when the last of them was.
+    /// Messages sent soon after one another, less those that came meanwhile; when the last of them was sent.
     row: u32,
     last: Option<Instant>,
     /// So much waits that its host wants to hear when it is gone.
@@ -228,12 +228,13 @@ impl Channel {
             return Ok((Came::End, Left::Nothing));
         }
         let mut s = self.state.lock();
-        s.row = 0;
         let got = match &mut s.tls {
             None => s.wire.receive(&buffer[..n]).map_err(Why::Fault),
             Some(_) => s.decrypt(&buffer[..n], plain),
         };
         while let Some(m) = s.wire.next_message() {
+            // Who asks again and again and waits for each answer sends no row.
+            s.row = s.row.saturating_sub(1);
             out.push(m);
         }
         let left = if s.has_output() && !s.blocked { s.tell() } else { Left::Nothing };

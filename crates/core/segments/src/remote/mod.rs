@@ -54,6 +54,8 @@ const REFUSED: usize = 4;
 pub struct Peer {
     pub name: Box<str>,
     client: Mutex<Client<Cell, Arc<Call>>>,
+    /// As the link knows it, once it does.
+    known: OnceLock<kumi_link::Peer>,
     /// Those that its values have made here.
     pub symbols: Arc<Symbols>,
 }
@@ -83,7 +85,7 @@ impl Call {
 /// What a proxy hands out: messages go at once, ends of calls when its lock is free again.
 struct Out<'a> {
     remote: &'a Remote,
-    peer: &'a str,
+    peer: &'a Peer,
     ended: Vec<(Arc<Call>, Ended)>,
 }
 
@@ -100,7 +102,10 @@ impl Outbox<Cell, Arc<Call>> for Out<'_> {
         // Whatever is called for another node was encoded before.
         let mut trace = None;
         if let Ok(m) = m.try_map(|c| bytes_of(&c, &mut trace)) {
-            self.remote.send(self.peer, m, trace);
+            if let Some((link, peer)) = self.remote.known(self.peer) {
+                // One that can't be sent is lost: its call is repeated on the next connection.
+                let _ = link.send_traced(peer, m, trace.as_deref());
+            }
         }
     }
     fn ended(&mut self, call: Arc<Call>, result: Result<Done<Cell>, Failure>) {
@@ -165,7 +170,7 @@ impl Owner {
     /// Or why a call has no sense now.
     pub fn reachable(&self) -> Result<(), String> {
         match self {
-            Owner::Node(remote, peer) => remote.reachable(&peer.name),
+            Owner::Node(remote, peer) => remote.reachable(peer),
             Owner::Engine(_) => Ok(()),
         }
     }
@@ -201,7 +206,7 @@ impl Remote {
             return p.clone();
         }
         let client = Mutex::new(Client::new(self.incarnation, ClientOptions { lease: lease(), ..ClientOptions::default() }));
-        let p = Arc::new(Peer { name: name.into(), client, symbols: Arc::default() });
+        let p = Arc::new(Peer { name: name.into(), client, known: OnceLock::new(), symbols: Arc::default() });
         peers.insert(name.into(), p.clone());
         p
     }
@@ -210,7 +215,7 @@ impl Remote {
     }
     /// Does something with a proxy, and tells of the calls that ended by it.
     fn with<T>(&self, peer: &Peer, f: impl FnOnce(&mut Client<Cell, Arc<Call>>, &mut Out) -> T) -> T {
-        let mut out = Out { remote: self, peer: &peer.name, ended: Vec::new() };
+        let mut out = Out { remote: self, peer, ended: Vec::new() };
         let done = f(&mut peer.client.lock(), &mut out);
         for (call, r) in out.ended {
             call.end(r);
@@ -220,8 +225,8 @@ impl Remote {
     /// Makes a call, which ends after `long` nanoseconds.
     pub fn call(&self, peer: &Peer, what: kumi_segments::Call<Cell>, call: &Arc<Call>, long: Option<u64>) -> u64 {
         let deadline = long.map(|l| clock::now().saturating_add(l));
-        let number = self.with(peer, |c, out| c.call(clock::now(), what, call.clone(), deadline, out));
-        if !self.connect(&peer.name) || self.over.get().is_some() {
+        let (number, hears) = self.with(peer, |c, out| (c.call(clock::now(), what, call.clone(), deadline, out), c.is_connected()));
+        if !hears && !self.connect(peer) || self.over.get().is_some() {
             // It has gone meanwhile, and this call was not there yet to be told.
             self.with(peer, |c, out| c.gone(out));
         }
@@ -230,25 +235,33 @@ impl Remote {
         }
         number
     }
+    /// A node as the link knows it, if it does.
+    fn known<'a>(&'a self, peer: &'a Peer) -> Option<(&'a Link, &'a kumi_link::Peer)> {
+        let link = self.link.get()?;
+        if let Some(known) = peer.known.get() {
+            return Some((link, known));
+        }
+        let known = link.peer(&peer.name)?;
+        Some((link, peer.known.get_or_init(|| known)))
+    }
     /// Sees to it that there is a connection. False: no such member is known.
-    pub fn connect(&self, name: &str) -> bool {
-        let Some((link, peer)) = self.link.get().and_then(|l| Some((l, l.peer(name)?))) else { return false };
-        if peer.is_connected() {
-            self.resume(name);
+    pub fn connect(&self, peer: &Peer) -> bool {
+        let Some((link, known)) = self.known(peer) else { return false };
+        if known.is_connected() {
+            self.resume(peer);
             return true;
         }
         // A peer is known for a while after it has gone.
-        let member = self.is_member(name);
+        let member = self.is_member(&peer.name);
         if member {
-            link.connect(&peer);
+            link.connect(known);
         }
         member
     }
     /// The proxy goes on with a connection that is there: it was told that the node is gone, and then the node was there again, or a later
     /// life of it.
-    fn resume(&self, name: &str) {
-        let p = self.peer(name);
-        self.with(&p, |c, out| {
+    fn resume(&self, peer: &Peer) {
+        self.with(peer, |c, out| {
             if !c.is_connected() {
                 c.connected(clock::now(), out);
             }
@@ -258,16 +271,18 @@ impl Remote {
         self.link.get().is_some_and(|l| l.members().binary_search_by(|m| (**m.name()).cmp(name)).is_ok())
     }
     /// As [`connect`](Self::connect), or why a call of that node has no sense now.
-    pub fn reachable(&self, name: &str) -> Result<(), String> {
+    pub fn reachable(&self, peer: &Peer) -> Result<(), String> {
         if let Some(why) = self.over.get() {
             return Err(why.clone());
         }
         if std::process::id() != self.process {
             return Err("a forked child is no node of the cluster: start one by kumi node".into());
         }
-        if self.connect(name) {
+        // What is left to do for it is done when the call is made.
+        if self.known(peer).is_some_and(|(_, known)| known.is_connected()) || self.connect(peer) {
             return Ok(());
         }
+        let name = &peer.name;
         let mut why = format!("there is no node {name} now: Kumihimo::Segments.nodes names those that are there");
         let refused = self.refused();
         if !refused.is_empty() {
@@ -340,9 +355,9 @@ impl Remote {
     }
     /// The proxy of a node is to be reached again, if anybody waits for it.
     fn reach(&self, name: &str) {
-        let waits = self.peers.lock().get(name).is_some_and(|p| p.client.lock().open_calls() > 0);
-        if waits {
-            self.connect(name);
+        let peer = self.peers.lock().get(name).cloned();
+        if let Some(peer) = peer.filter(|p| p.client.lock().open_calls() > 0) {
+            self.connect(&peer);
         }
     }
     /// Nobody waits for a call any more.
