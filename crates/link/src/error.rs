@@ -87,6 +87,8 @@ pub enum SendError {
     Slow,
     /// The link was stopped.
     Stopped,
+    /// The peer is of an older version, which does not know this.
+    TooOld,
 }
 
 impl fmt::Display for SendError {
@@ -97,6 +99,7 @@ impl fmt::Display for SendError {
             SendError::TooLong { most } => write!(f, "a message longer than the {most} bytes that are allowed"),
             SendError::Slow => f.write_str("the node reads more slowly than it is sent to, and was disconnected"),
             SendError::Stopped => f.write_str("this node has stopped"),
+            SendError::TooOld => f.write_str("the node runs an older version of kumi, which does not know this"),
         }
     }
 }

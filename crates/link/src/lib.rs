@@ -59,6 +59,7 @@ mod tls;
 pub use address::Address;
 pub use channel::Peer;
 pub use clock::now;
+pub use codec::features;
 pub use error::{LinkError, SendError, Why, code};
 pub use host::Host;
 pub use link::{Link, Message};

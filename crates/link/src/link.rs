@@ -154,6 +154,10 @@ impl Link {
             out.clear();
             let kind = match &message.into() {
                 Message::FromClient(m) => {
+                    let needed = codec::features::needed(m);
+                    if needed != 0 && peer.knows(needed) == Some(false) {
+                        return Err(SendError::TooOld);
+                    }
                     codec::encode_client(m, out);
                     kind::CLIENT
                 }

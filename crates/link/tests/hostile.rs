@@ -4,7 +4,7 @@ mod common;
 
 use bytes::Bytes;
 use common::*;
-use kumi_link::{Limits, Options};
+use kumi_link::{Limits, Options, SendError, features};
 use kumi_segments::*;
 use kumi_wire::{Connection, Hello, Lane, Role};
 use std::io::{IoSlice, Read, Write};
@@ -130,6 +130,25 @@ fn garbage_disturbs_nobody() {
     });
     assert!(fuzzed.load(Ordering::Relaxed) > 50);
     assert!(east.link.members().len() >= 2);
+}
+
+#[test]
+fn an_older_node_is_not_sent_what_it_does_not_know() {
+    let _dog = watchdog(60);
+    let east = Node1::named("east", &[]);
+    let west = Node1::named("west", &[&east]);
+    west.members(2);
+    west.put("east", "n", "1");
+    assert_eq!(west.link.peer("east").unwrap().knows(features::WATCHES), Some(true));
+    // One of the first version says that it knows nothing else.
+    let _old = Stranger::call(&east.address(), "old");
+    east.host.expect("connected old");
+    let old = east.link.peer("old").unwrap();
+    assert_eq!(old.knows(features::WATCHES), Some(false));
+    let ask = |call| FromClient { incarnation: 1, owner: 1, session: 1, got: Vec::new(), body: Body::Call(1, call) };
+    let watch = Watch::Begin { watch: 1, key: b"n".to_vec(), most: 9 };
+    assert_eq!(east.link.send(&old, ask(Call::Watch(watch))), Err(SendError::TooOld));
+    assert_eq!(east.link.send(&old, ask(Call::Stats(b"n".to_vec()))), Ok(()));
 }
 
 fn fuzz(address: &str, r: &mut Random) {

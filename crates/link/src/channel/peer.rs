@@ -15,6 +15,8 @@ struct Inner {
     name: Name,
     /// Of the present connection, or of the last one; 0: there was none.
     incarnation: AtomicU64,
+    /// What the other side of the present connection, or the last one, said it knows.
+    features: AtomicU64,
     channel: Mutex<Option<Arc<Channel>>>,
     /// The connection for what is large: a small message never waits behind it, not in the system's buffers either.
     bulk: Mutex<Bulk>,
@@ -43,8 +45,9 @@ pub enum Way {
 
 impl Peer {
     pub(crate) fn new(name: Name) -> Peer {
-        let (incarnation, channel, wanted) = (AtomicU64::new(0), Mutex::new(None), AtomicBool::new(false));
-        Peer(Arc::new(Inner { name, incarnation, channel, bulk: Mutex::new(Bulk::Not), wanted }))
+        let (incarnation, features) = (AtomicU64::new(0), AtomicU64::new(0));
+        let (channel, wanted) = (Mutex::new(None), AtomicBool::new(false));
+        Peer(Arc::new(Inner { name, incarnation, features, channel, bulk: Mutex::new(Bulk::Not), wanted }))
     }
 
     /// Its name.
@@ -55,6 +58,11 @@ impl Peer {
     /// Which life of it the connection is to, or the last one was; 0: there was none yet.
     pub fn incarnation(&self) -> u64 {
         self.0.incarnation.load(Ordering::Acquire)
+    }
+
+    /// Whether it knows what has this name in [`features`](crate::features). `None`: there was no connection yet to hear it on.
+    pub fn knows(&self, feature: u64) -> Option<bool> {
+        (self.incarnation() != 0).then(|| self.0.features.load(Ordering::Relaxed) & feature == feature)
     }
 
     /// Whether there is a connection.
@@ -77,13 +85,20 @@ impl Peer {
         self.0.channel.lock().clone()
     }
 
-    pub(crate) fn set_channel(&self, channel: Option<Arc<Channel>>, incarnation: u64) {
+    /// The connection is there, to a peer of this incarnation that knows so much.
+    pub(crate) fn set_channel(&self, channel: Arc<Channel>, incarnation: u64, features: u64) {
         let mut slot = self.0.channel.lock();
         *self.0.bulk.lock() = Bulk::Not;
-        if channel.is_some() {
-            self.0.incarnation.store(incarnation, Ordering::Release);
-        }
-        *slot = channel;
+        self.0.features.store(features, Ordering::Relaxed);
+        self.0.incarnation.store(incarnation, Ordering::Release);
+        *slot = Some(channel);
+    }
+
+    /// It is there no more.
+    pub(crate) fn no_channel(&self) {
+        let mut slot = self.0.channel.lock();
+        *self.0.bulk.lock() = Bulk::Not;
+        *slot = None;
     }
 
     /// Which way a large message goes, if there is a connection at all (`main`). `most`: bytes that may wait for the second one.

@@ -10,6 +10,7 @@
 //! bytes that are there and the bound of its list.
 
 mod client;
+pub mod features;
 mod owner;
 
 pub use client::{decode_client, encode_client};

@@ -7,6 +7,7 @@ use super::line::{Line, Phase};
 use super::{MS, Server};
 use crate::address::Address;
 use crate::channel::{Channel, Peer};
+use crate::codec::features;
 use crate::error::LinkError;
 use kumi_segments::Time;
 use kumi_wire::{Connection, Hello, Role};
@@ -199,8 +200,9 @@ impl Server {
             (Some(tls), Role::Caller) => Some(tls.call().ok()?),
             (None, _) => None,
         };
-        let features = if second_of.is_some() { super::SECOND } else { 0 };
-        let wire = Connection::new(role, Hello { features, ..self.hello.clone() }, self.shared.limits.wire()).ok()?;
+        let second = if second_of.is_some() { features::SECOND } else { 0 };
+        let wire = Connection::new(role, Hello { features: self.hello.features | second, ..self.hello.clone() }, self.shared.limits.wire())
+            .ok()?;
         self.last_token += 1;
         let token = self.last_token;
         let connecting = phase == Phase::Connecting;

@@ -9,6 +9,7 @@
 use super::line::Phase;
 use super::{MS, Server};
 use crate::channel::{Peer, kind};
+use crate::codec::features;
 use crate::error::{Why, code};
 use kumi_membership::{Member, Name};
 use kumi_segments::Time;
@@ -78,7 +79,7 @@ impl Server {
             return refused(code::STALE, format!("a later life of node {name} is known: {last}, not {}", hello.incarnation));
         }
         let own = self.lines.get(&token).and_then(|l| l.second_of.clone());
-        if own.is_some() || hello.features & super::SECOND != 0 {
+        if own.is_some() || hello.features & features::SECOND != 0 {
             return self.admit_second(at, token, own, hello);
         }
         let other = self.lines.iter().find(|(_, l)| l.phase == Phase::Open && l.name() == name).map(|(t, l)| (*t, l.incarnation()));
@@ -165,7 +166,7 @@ impl Server {
         line.phase = Phase::Open;
         let (name, incarnation): (Name, u64) = (line.name().into(), line.incarnation());
         let peer = self.shared.peer(&name);
-        peer.set_channel(Some(line.channel.clone()), incarnation);
+        peer.set_channel(line.channel.clone(), incarnation, line.hello.as_ref().map_or(0, |h| h.features));
         line.peer = Some(peer.clone());
         let held = std::mem::take(&mut line.held);
         if self.seen.len() >= SEEN && !self.seen.contains_key(&name) {

@@ -14,7 +14,7 @@ mod sweep;
 use crate::address::Address;
 use crate::channel::{Came, Channel, Left, kind};
 use crate::clock::now;
-use crate::codec;
+use crate::codec::{self, features};
 use crate::error::{LinkError, Why, code};
 use crate::host::Host;
 use crate::link::{Command, Link, Shared};
@@ -49,8 +49,6 @@ const LINGER: Time = 1000 * MS;
 const BLINK: Duration = Duration::from_millis(4);
 /// A connection that ended within so long was of no use.
 const SOON: Time = 1000 * MS;
-/// A feature in `Hello`: the connection is the second one between these nodes, for large messages of the caller.
-const SECOND: u64 = 1;
 
 struct Server {
     shared: Arc<Shared>,
@@ -157,7 +155,7 @@ impl Link {
         for seed in &options.join {
             membership.join(at, &Address::parse(seed)?.to_string()).map_err(LinkError::Member)?;
         }
-        let hello = Hello::new(options.name.clone(), incarnation);
+        let hello = Hello { features: features::KNOWN, ..Hello::new(options.name.clone(), incarnation) };
         kumi_wire::Connection::new(kumi_wire::Role::Caller, hello.clone(), options.limits.wire())
             .map_err(|e| LinkError::Options(e.to_string()))?;
         let (serving, outer) = Serving::new(&poll).map_err(LinkError::System)?;
@@ -228,7 +226,7 @@ impl Drop for Server {
         for line in self.lines.values() {
             line.channel.close(&self.shared.registry);
             if let Some(peer) = &line.peer {
-                peer.set_channel(None, 0);
+                peer.no_channel();
             }
         }
         *self.shared.told.lock() = Default::default();
@@ -550,7 +548,7 @@ impl Server {
         }
         match line.peer.as_ref().filter(|_| line.phase == Phase::Open) {
             Some(peer) => {
-                peer.set_channel(None, 0);
+                peer.no_channel();
                 let belongs = |l: &Line| l.second_of.as_ref().or(l.peer.as_ref()) == Some(peer);
                 let seconds: Vec<usize> = self.lines.iter().filter(|(_, l)| belongs(l)).map(|x| *x.0).collect();
                 for token in seconds {

@@ -167,6 +167,13 @@ impl Owner {
             }
         }
     }
+    /// Has it watches? `None`: it was not connected yet.
+    pub fn knows_watches(&self) -> Option<bool> {
+        match self {
+            Owner::Node(remote, peer) => remote.known(peer)?.1.knows(kumi_link::features::WATCHES),
+            Owner::Engine(_) => Some(true),
+        }
+    }
     /// Or why a call has no sense now.
     pub fn reachable(&self) -> Result<(), String> {
         match self {
