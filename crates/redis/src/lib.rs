@@ -26,4 +26,4 @@ pub mod script;
 pub mod serve;
 
 pub use address::{Address, AddressError};
-pub use serve::{Certificates, OpenError, Settings, Store};
+pub use serve::{Attendant, Certificates, OpenError, Settings, Store};

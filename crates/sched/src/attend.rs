@@ -1,4 +1,4 @@
-//! What an idle worker serves: somebody else's queue of the kernel's, whose events end waits of tasks.
+//! What an idle worker serves: queues of the kernel's that are others' own, whose events end waits of tasks.
 //!
 //! A task that waits for such an event is best woken by the worker that goes on with it. So the worker that ran it *attends*: instead
 //! of being parked it sleeps in a queue that holds the service's, serves what comes there, and looks for a task again. The service
@@ -28,10 +28,56 @@ pub trait Service: Send + Sync {
     fn leave(&self);
 }
 
+/// Several, served together.
+struct Several(Vec<Arc<dyn Service>>);
+
+impl Several {
+    /// Asks all of them: is one of them so?
+    fn any(&self, is: impl Fn(&dyn Service) -> bool) -> bool {
+        self.0.iter().fold(false, |found, s| is(&**s) | found)
+    }
+}
+
+impl Service for Several {
+    fn descriptor(&self) -> i32 {
+        -1
+    }
+    fn attend(&self) -> bool {
+        self.any(|s| s.attend())
+    }
+    fn serve(&self) -> bool {
+        self.any(|s| s.serve())
+    }
+    fn may_sleep(&self) -> bool {
+        !self.any(|s| !s.may_sleep())
+    }
+    fn leave(&self) {
+        self.0.iter().for_each(|s| s.leave());
+    }
+}
+
+/// What is served now: one, or several as one.
+#[derive(Default)]
+struct Served {
+    all: Vec<Arc<dyn Service>>,
+    together: Option<Arc<dyn Service>>,
+}
+
+impl Served {
+    fn change(&mut self, all: Vec<Arc<dyn Service>>) {
+        self.together = match &all[..] {
+            [] => None,
+            [one] => Some(one.clone()),
+            several => Some(Arc::new(Several(several.to_vec()))),
+        };
+        self.all = all;
+    }
+}
+
 /// Who attends, and where.
 #[derive(Default)]
 pub struct Attendance {
-    service: Mutex<Option<Arc<dyn Service>>>,
+    service: Mutex<Served>,
     /// There is one: all that others pay.
     there: AtomicBool,
     /// The process has several cores, so that one who looks takes none from who is to bring it.
@@ -53,26 +99,35 @@ pub struct Came {
 }
 
 impl Attendance {
-    /// There is this one from now on.
+    /// There is this one from now on, too.
     ///
     /// # Errors
     /// The system's: it has no descriptor left, as a rule.
-    pub fn set(&self, service: Option<Arc<dyn Service>>) -> io::Result<()> {
-        let mut slot = lock(&self.service);
-        if let (Some(old), Some(kernel)) = (slot.take(), self.kernel.get()) {
-            self.there.store(false, Release);
-            kernel.forget(old.descriptor());
+    pub fn add(&self, service: Arc<dyn Service>) -> io::Result<()> {
+        let mut served = lock(&self.service);
+        if self.kernel.get().is_none() {
+            let _ = self.kernel.set(Kernel::new()?);
         }
-        if let Some(new) = service {
-            if self.kernel.get().is_none() {
-                let _ = self.kernel.set(Kernel::new()?);
-            }
-            self.several.store(crate::default_workers() > 1, Relaxed);
-            self.kernel.get().map_or(Ok(()), |k| k.keep(new.descriptor()))?;
-            *slot = Some(new);
-            self.there.store(true, Release);
-        }
+        self.several.store(crate::default_workers() > 1, Relaxed);
+        self.kernel.get().map_or(Ok(()), |k| k.keep(service.descriptor()))?;
+        let all = served.all.iter().cloned().chain([service]).collect();
+        served.change(all);
+        self.there.store(true, Release);
         Ok(())
+    }
+
+    /// That one is served no more; who attends it may do so until it wakes.
+    pub fn remove(&self, service: &Arc<dyn Service>) {
+        let mut served = lock(&self.service);
+        let left: Vec<_> = served.all.iter().filter(|s| !Arc::ptr_eq(s, service)).cloned().collect();
+        if left.len() == served.all.len() {
+            return;
+        }
+        self.there.store(!left.is_empty(), Release);
+        served.change(left);
+        if let Some(kernel) = self.kernel.get() {
+            kernel.forget(service.descriptor());
+        }
     }
 
     /// Whether there is one.
@@ -88,7 +143,7 @@ impl Attendance {
     /// Worker `w` attends from here on, if nobody does.
     pub fn begin(&self, w: usize) -> Option<Arc<dyn Service>> {
         self.by.compare_exchange(0, w + 1, AcqRel, Relaxed).ok()?;
-        let service = lock(&self.service).clone().filter(|s| s.attend());
+        let service = lock(&self.service).together.clone().filter(|s| s.attend());
         if service.is_none() {
             self.by.store(0, Release);
         }

@@ -615,15 +615,20 @@ impl Sched {
 
     // Idle workers.
 
-    /// What an idle worker serves from now on, where its tasks expect something of it; none any more.
+    /// What an idle worker serves from now on as well, where its tasks expect something of it.
     ///
     /// # Errors
     /// The system's: it has no descriptor left, as a rule.
-    pub fn set_service(&self, service: Option<Arc<dyn Service>>) -> io::Result<()> {
-        self.attendance.set(service)
+    pub fn add_service(&self, service: Arc<dyn Service>) -> io::Result<()> {
+        self.attendance.add(service)
     }
 
-    /// The task that this worker runs is about to wait for something that the service brings.
+    /// That one is served no more.
+    pub fn remove_service(&self, service: &Arc<dyn Service>) {
+        self.attendance.remove(service);
+    }
+
+    /// The task that this worker runs is about to wait for something that a service brings.
     pub fn expect_service(&self, worker: usize) {
         if self.attendance.is_there() {
             self.idle.expect(self.slot(worker));

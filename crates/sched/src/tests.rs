@@ -479,15 +479,20 @@ impl Service for Bytes {
 }
 
 /// What comes for a worker that attends is served by it and seen by it, whether it looks or sleeps, whoever has the poller's role, and
-/// whoever else wakes it.
+/// whoever else wakes it; of one service as of several.
 #[test]
 fn a_worker_serves_what_its_task_waits_for() {
     for workers in [1, 2, 3] {
         let s = sched(workers, None);
-        let (out, mut inside) = pipe().unwrap();
-        let (attended, serves) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let bytes = Arc::new(Bytes { out, sched: Arc::downgrade(&s), attended, serves });
-        s.set_service(Some(bytes.clone())).unwrap();
+        let served: Vec<_> = (0..1 + workers % 2)
+            .map(|_| {
+                let (out, inside) = pipe().unwrap();
+                let (attended, serves) = (AtomicBool::new(false), AtomicUsize::new(0));
+                let bytes = Arc::new(Bytes { out, sched: Arc::downgrade(&s), attended, serves });
+                s.add_service(bytes.clone()).unwrap();
+                (bytes, inside)
+            })
+            .collect();
         let stop = AtomicBool::new(false);
         let (tx, rx) = std::sync::mpsc::channel();
         thread::scope(|scope| {
@@ -509,6 +514,7 @@ fn a_worker_serves_what_its_task_waits_for() {
                 });
             }
             for i in 0..2000u64 {
+                let mut inside = &served[i as usize / 3 % served.len()].1;
                 inside.write_all(&[(i % 200) as u8 + 1]).unwrap();
                 match i % 7 {
                     0 => s.wake_task(250, 2),
@@ -519,11 +525,14 @@ fn a_worker_serves_what_its_task_waits_for() {
                 }
                 assert_eq!(rx.recv_timeout(std::time::Duration::from_secs(20)).ok(), Some(i % 200 + 1), "{workers} workers, {i}");
             }
-            s.set_service(None).unwrap();
+            for (bytes, _) in &served {
+                let service: Arc<dyn Service> = bytes.clone();
+                s.remove_service(&service);
+            }
             stop.store(true, SeqCst);
             (0..workers).for_each(|w| s.wake_worker(w));
         });
-        assert_eq!(bytes.serves.load(SeqCst), 2000);
-        assert!(!bytes.attended.load(SeqCst));
+        assert_eq!(served.iter().map(|(b, _)| b.serves.load(SeqCst)).sum::<usize>(), 2000);
+        assert!(served.iter().all(|(b, _)| !b.attended.load(SeqCst)));
     }
 }

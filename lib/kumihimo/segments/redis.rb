@@ -70,7 +70,7 @@ module Kumihimo
     class RedisManager < StoreManager
       def close
         Stores.remove(self)
-        super
+        super.tap { __seg_redis_rest(@there) }
       end
 
       def initialize(peer, there)

@@ -1,6 +1,8 @@
 //! One connection: its socket, and TLS on it.
 
 use crate::address::Place;
+use mio::unix::SourceFd;
+use mio::{Interest, Registry, Token};
 use rustls::ClientConnection;
 use socket2::{Domain, Protocol, SockAddr, Socket, TcpKeepalive, Type};
 use std::io::{self, ErrorKind, Read, Write};
@@ -15,6 +17,8 @@ pub(super) struct Conn {
     /// What the socket had no room for yet, from `at` on.
     rest: Vec<u8>,
     at: usize,
+    /// It is watched for room as well.
+    for_room: bool,
 }
 
 /// What came of reading.
@@ -71,11 +75,33 @@ impl Conn {
         }
         match socket.connect(to) {
             Err(e) if e.raw_os_error() != Some(libc::EINPROGRESS) => Err(e),
-            _ => Ok(Conn { socket, tls: None, rest: Vec::new(), at: 0 }),
+            _ => Ok(Conn { socket, tls: None, rest: Vec::new(), at: 0, for_room: true }),
         }
     }
     pub fn fd(&self) -> RawFd {
         self.socket.as_raw_fd()
+    }
+    /// A queue tells what comes, and that there is room.
+    pub fn watch(&self, queue: &Registry, token: Token) -> io::Result<()> {
+        queue.register(&mut SourceFd(&self.fd()), token, Interest::READABLE | Interest::WRITABLE)
+    }
+    /// The queue tells it no more.
+    pub fn forget(&self, queue: &Registry) {
+        let _ = queue.deregister(&mut SourceFd(&self.fd()));
+    }
+    /// Has this queue, which watches it, tell of room while something waits for it, and else of what comes alone. It was told of room.
+    pub fn mind_room(&mut self, queue: &Registry, token: Token) -> io::Result<()> {
+        let waits = self.at < self.rest.len() || self.tls.as_ref().is_some_and(|t| t.wants_write());
+        if waits == self.for_room {
+            return Ok(());
+        }
+        self.for_room = waits;
+        let interest = if waits { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
+        queue.reregister(&mut SourceFd(&self.fd()), token, interest)
+    }
+    /// Is it watched for room?
+    pub fn waits_for_room(&self) -> bool {
+        self.for_room
     }
     /// Is it there? `None`: not yet.
     pub fn dialled(&self) -> Option<io::Result<()>> {
@@ -84,6 +110,9 @@ impl Conn {
             (Ok(None), Ok(_)) => Some(Ok(())),
             (Ok(None), Err(_)) => None,
         }
+    }
+    pub fn is_secure(&self) -> bool {
+        self.tls.is_some()
     }
     pub fn secure(&mut self, tls: Box<ClientConnection>) {
         self.tls = Some(tls);

@@ -1,27 +1,31 @@
 //! The connection to a store, and the thread that serves it.
 //!
-//! Any thread calls: it takes the lock, asks the machine, and writes to the socket itself. Only the serving thread reads, connects and
-//! watches the clock.
+//! Any thread calls: it takes the lock, asks the machine, and writes to the socket itself. The serving thread connects and watches the clock.
+//! It reads as well, unless somebody *attends* who waits for what comes ([`Attendant`]): an answer then wakes that thread and no other.
 //!
-//! **Invariant.** Bytes that wait are the serving thread's to send as soon as the socket has room. It sleeps no longer than until the
+//! **Invariant.** Bytes that wait are sent by whoever reads as soon as the socket has room. The serving thread sleeps no longer than until the
 //! machine's next deadline: whoever brings an earlier one wakes it. Ends of calls are told when the lock is free.
 
+mod attend;
 mod conn;
 mod sentinel;
 mod thread;
 mod tls;
 mod watch;
 
+pub use attend::Attendant;
 pub use tls::Certificates;
 
 use crate::address::{Address, AddressError};
-use crate::machine::{Broken, Machine, Options};
+use crate::machine::{Broken, Machine, News, Options};
 use bytes::Bytes;
-use conn::Conn;
+use conn::{Came, Conn};
 use kumi_segments::{Call, End, Engine, Outcome, Time, Trouble};
-use mio::{Poll, Token, Waker};
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Registry, Token, Waker};
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -70,6 +74,8 @@ struct Shared {
     /// It serves, has lost its connection, or something has ended.
     changed: Condvar,
     waker: Waker,
+    /// Where the socket is watched once it is connected. It is locked by itself, or after the state.
+    sockets: Mutex<(Poll, Events)>,
     process: u32,
 }
 
@@ -85,13 +91,25 @@ struct State {
     trouble: Option<Broken>,
     closing: bool,
     over: bool,
-    /// Sending has failed: the serving thread is to look.
-    failed: Option<String>,
+    /// The connection is gone, and the serving thread is to know it.
+    lost: Option<Broken>,
+    /// It serves on a new connection, and the serving thread is to know it.
+    fresh: bool,
     watches: watch::Watches,
+    /// The queues of the serving thread, and of the socket once it is connected.
+    own: Registry,
+    sockets: Registry,
+    /// For reading.
+    buffer: Vec<u8>,
 }
 
 const WAKE: Token = Token(0);
-const SOCKET: Token = Token(1);
+/// A socket that is being connected, in the serving thread's queue.
+const OWN_SOCKET: Token = Token(1);
+/// The other queue, in that one.
+const SOCKETS: Token = Token(2);
+/// A socket that is connected, in the other one.
+const SOCKET: Token = Token(0);
 
 /// Nanoseconds that go on while the machine sleeps.
 fn now() -> Time {
@@ -123,6 +141,11 @@ impl Store {
         options.patience = settings.patience.map_or(options.patience, nanoseconds);
         let poll = Poll::new().map_err(|e| other(&e))?;
         let waker = Waker::new(poll.registry(), WAKE).map_err(|e| other(&e))?;
+        let sockets = Poll::new().map_err(|e| other(&e))?;
+        let fd = sockets.as_raw_fd();
+        poll.registry().register(&mut SourceFd(&fd), SOCKETS, Interest::READABLE).map_err(|e| other(&e))?;
+        let registries = poll.registry().try_clone().and_then(|own| Ok((own, sockets.registry().try_clone()?)));
+        let (own, watched) = registries.map_err(|e| other(&e))?;
         let state = State {
             machine: Machine::new(now(), options),
             conn: None,
@@ -132,14 +155,19 @@ impl Store {
             trouble: None,
             closing: false,
             over: false,
-            failed: None,
+            lost: None,
+            fresh: false,
             watches: watch::Watches::default(),
+            own,
+            sockets: watched,
+            buffer: vec![0; 64 << 10],
         };
         let shared = Arc::new(Shared {
             name: address.to_string(),
             state: Mutex::new(state),
             changed: Condvar::new(),
             waker,
+            sockets: Mutex::new((sockets, Events::with_capacity(2))),
             process: std::process::id(),
         });
         let serving = thread::Serving::new(shared.clone(), poll, address.place, tls);
@@ -191,16 +219,20 @@ impl Shared {
         let mut s = self.state.lock();
         let r = f(&mut s, now());
         s.send();
-        if s.failed.is_some() || s.machine.next_deadline().is_some_and(|at| at < s.wakes) {
-            s.wakes = 0;
-            let _ = self.waker.wake();
-        }
+        self.mind(&mut s);
         let ended = s.machine.take_ended();
         let rings = s.hand_out();
         drop(s);
         tell(ended);
         rings.iter().for_each(|ring| ring());
         r
+    }
+    /// Wakes the serving thread if it sleeps too long now.
+    fn mind(&self, s: &mut State) {
+        if s.lost.is_some() || s.machine.next_deadline().is_some_and(|at| at < s.wakes) {
+            s.wakes = 0;
+            let _ = self.waker.wake();
+        }
     }
     fn is_child(&self) -> bool {
         std::process::id() != self.process
@@ -215,15 +247,73 @@ impl Shared {
 
 impl State {
     fn send(&mut self) {
-        if !self.up || self.failed.is_some() {
-            return;
-        }
-        let Some(conn) = &mut self.conn else { return };
-        match conn.send(self.machine.output()) {
+        let Some(conn) = self.conn.as_mut().filter(|_| self.up) else { return };
+        let sent = conn.send(self.machine.output()).and_then(|progress| {
+            conn.mind_room(&self.sockets, SOCKET)?;
+            Ok(progress)
+        });
+        match sent {
             Ok(true) => self.machine.progress(now()),
             Ok(false) => {}
-            Err(e) => self.failed = Some(e.to_string()),
+            Err(e) => self.lose(Broken::Passing(e.to_string())),
         }
+    }
+    /// Reads all that has come, and sends what it leads to. False: nothing has come.
+    fn receive(&mut self) -> bool {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut some = false;
+        while let Some(conn) = self.conn.as_mut().filter(|_| self.up) {
+            match conn.receive(&mut buffer) {
+                Ok(Came::Some(n)) => {
+                    some = true;
+                    let mut news = Vec::new();
+                    let received = self.machine.received(now(), &buffer[..n], &mut news);
+                    for News::Ready(worries) in news {
+                        self.fresh = true;
+                        self.trouble = None;
+                        self.ready.get_or_insert(worries);
+                    }
+                    match received {
+                        Ok(()) => self.send(),
+                        Err(e) => self.lose(e),
+                    }
+                }
+                Ok(Came::Nothing) => break,
+                Ok(Came::End) => self.lose(Broken::Passing("it has closed the connection".into())),
+                Err(why) => {
+                    // A handshake that fails will fail again.
+                    let lasting = conn.is_secure() && self.ready.is_none();
+                    self.lose(if lasting { Broken::Lasting(why) } else { Broken::Passing(why) });
+                }
+            }
+        }
+        self.buffer = buffer;
+        some
+    }
+    /// The connection that was begun is there.
+    fn is_up(&mut self) {
+        if let Some(conn) = &self.conn {
+            conn.forget(&self.own);
+            if let Err(e) = conn.watch(&self.sockets, SOCKET) {
+                return self.lose(Broken::Passing(e.to_string()));
+            }
+        }
+        self.up = true;
+        self.machine.connected(now());
+        self.send();
+    }
+    fn drop_conn(&mut self) {
+        if let Some(conn) = self.conn.take() {
+            conn.forget(if self.up { &self.sockets } else { &self.own });
+        }
+        self.up = false;
+    }
+    /// There is no connection any more, or none yet.
+    fn lose(&mut self, why: Broken) {
+        self.drop_conn();
+        self.machine.disconnected(now(), &why);
+        self.trouble = Some(why.clone());
+        self.lost = Some(why);
     }
 }
 

@@ -1,12 +1,11 @@
-//! The serving thread.
+//! The serving thread: it connects, does what is due, and reads where nobody attends.
 
-use super::conn::{self, Came, Conn};
-use super::{SOCKET, Shared, State, now, sentinel, tell, tls};
+use super::conn::{self, Conn};
+use super::{OWN_SOCKET, Shared, State, now, sentinel, tell, tls};
 use crate::address::Place;
-use crate::machine::{Broken, News};
+use crate::machine::Broken;
 use kumi_segments::Time;
-use mio::unix::SourceFd;
-use mio::{Events, Interest, Poll};
+use mio::{Events, Poll};
 use rustls::ClientConfig;
 use socket2::SockAddr;
 use std::io::{Error, ErrorKind};
@@ -42,7 +41,6 @@ impl Serving {
     }
     pub fn run(mut self) {
         let mut events = Events::with_capacity(8);
-        let mut buffer = vec![0; 64 << 10];
         let shared = self.shared.clone();
         loop {
             let mut s = shared.state.lock();
@@ -50,16 +48,21 @@ impl Serving {
             if over {
                 s.machine.close(now());
                 s.watches.close();
-                self.drop_conn(&mut s);
+                s.drop_conn();
             } else {
-                self.look(&mut s, &mut buffer);
+                self.dialled(&mut s);
+                s.receive();
                 s.machine.tick(now());
                 if s.machine.is_dead(now()) {
-                    self.broken(&mut s, Broken::Passing("it does not answer".into()));
+                    s.lose(Broken::Passing("it does not answer".into()));
                 }
                 s.send();
-                if let Some(why) = s.failed.take() {
-                    self.broken(&mut s, Broken::Passing(why));
+                if std::mem::take(&mut s.fresh) {
+                    self.pause = PAUSE[0];
+                    self.ahead.clear();
+                }
+                if let Some(why) = s.lost.take() {
+                    self.rest(&why);
                 }
             }
             let ended = s.machine.take_ended();
@@ -86,69 +89,32 @@ impl Serving {
     /// When the next attempt is due, or the one that goes on has taken too long.
     fn next(&self, s: &State) -> Option<Time> {
         match (&s.conn, s.up) {
+            _ if s.lost.is_some() => Some(0),
             (_, true) => None,
             (Some(_), false) => Some(self.since.saturating_add(DIAL)),
             (None, false) => Some(self.attempt_at),
         }
     }
-    /// Sees what the socket has.
-    fn look(&mut self, s: &mut State, buffer: &mut [u8]) {
-        if !s.up {
-            let Some(conn) = &mut s.conn else { return };
-            match conn.dialled() {
-                Some(Ok(())) => {
-                    if let Some(config) = &self.tls {
-                        match tls::begin(config, &self.host) {
-                            Ok(tls) => conn.secure(tls),
-                            Err(why) => return self.broken(s, Broken::Lasting(why)),
-                        }
+    /// Sees whether a connection that was begun is there.
+    fn dialled(&mut self, s: &mut State) {
+        let Some(conn) = s.conn.as_mut().filter(|_| !s.up) else { return };
+        match conn.dialled() {
+            Some(Ok(())) => {
+                if let Some(config) = &self.tls {
+                    match tls::begin(config, &self.host) {
+                        Ok(tls) => conn.secure(tls),
+                        Err(why) => return s.lose(Broken::Lasting(why)),
                     }
-                }
-                Some(Err(e)) => return self.broken(s, Broken::Passing(told(&e))),
-                None if self.since.saturating_add(DIAL) <= now() => return self.broken(s, Broken::Passing("it does not answer".into())),
-                None => return,
-            }
-            s.up = true;
-            s.machine.connected(now());
-            s.send();
-        }
-        loop {
-            let Some(conn) = &mut s.conn else { return };
-            match conn.receive(buffer) {
-                Ok(Came::Some(n)) => {
-                    let mut news = Vec::new();
-                    let received = s.machine.received(now(), &buffer[..n], &mut news);
-                    for News::Ready(worries) in news {
-                        self.pause = PAUSE[0];
-                        self.ahead.clear();
-                        s.trouble = None;
-                        s.ready.get_or_insert(worries);
-                    }
-                    if let Err(e) = received {
-                        return self.broken(s, e);
-                    }
-                    s.send();
-                }
-                Ok(Came::Nothing) => return,
-                Ok(Came::End) => return self.broken(s, Broken::Passing("it has closed the connection".into())),
-                Err(why) => {
-                    // A handshake that fails will fail again.
-                    let lasting = self.tls.is_some() && s.ready.is_none();
-                    return self.broken(s, if lasting { Broken::Lasting(why) } else { Broken::Passing(why) });
                 }
             }
+            Some(Err(e)) => return s.lose(Broken::Passing(told(&e))),
+            None if self.since.saturating_add(DIAL) <= now() => return s.lose(Broken::Passing("it does not answer".into())),
+            None => return,
         }
+        s.is_up();
     }
-    fn drop_conn(&mut self, s: &mut State) {
-        if let Some(conn) = s.conn.take() {
-            let _ = self.poll.registry().deregister(&mut SourceFd(&conn.fd()));
-        }
-        s.up = false;
-    }
-    /// There is no connection any more, or none yet.
-    fn broken(&mut self, s: &mut State, why: Broken) {
-        self.drop_conn(s);
-        s.machine.disconnected(now(), &why);
+    /// There is no connection any more, or none yet: when the next attempt is made.
+    fn rest(&mut self, why: &Broken) {
         let pause = match why {
             Broken::Lasting(_) => LONG_PAUSE,
             Broken::Passing(_) if !self.ahead.is_empty() => 0,
@@ -159,8 +125,14 @@ impl Serving {
             }
         };
         self.attempt_at = now().saturating_add(pause);
-        s.failed = None;
-        s.trouble = Some(why);
+    }
+    fn failed(&mut self, why: &str) {
+        let why = Broken::Passing(why.to_owned());
+        self.rest(&why);
+        let shared = self.shared.clone();
+        let mut s = shared.state.lock();
+        s.lose(why);
+        s.lost = None;
     }
     /// Where the server is now.
     fn find(&mut self) -> Result<Vec<SockAddr>, String> {
@@ -191,23 +163,19 @@ impl Serving {
                     found.reverse();
                     self.ahead = found;
                 }
-                Err(why) => return self.broken(&mut shared.state.lock(), Broken::Passing(why)),
+                Err(why) => return self.failed(&why),
             }
         }
-        let Some(to) = self.ahead.pop() else {
-            return self.broken(&mut shared.state.lock(), Broken::Passing("its name is not known".into()));
-        };
+        let Some(to) = self.ahead.pop() else { return self.failed("its name is not known") };
         self.since = now();
         let dialled = Conn::dial(&to).and_then(|conn| {
-            let interest = Interest::READABLE | Interest::WRITABLE;
-            self.poll.registry().register(&mut SourceFd(&conn.fd()), SOCKET, interest)?;
+            conn.watch(self.poll.registry(), OWN_SOCKET)?;
             Ok(conn)
         });
-        let mut s = shared.state.lock();
         match dialled {
             // That it has room is told as soon as it is there.
-            Ok(conn) => s.conn = Some(conn),
-            Err(e) => self.broken(&mut s, Broken::Passing(told(&e))),
+            Ok(conn) => shared.state.lock().conn = Some(conn),
+            Err(e) => self.failed(&told(&e)),
         }
     }
 }

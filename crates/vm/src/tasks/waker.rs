@@ -110,14 +110,18 @@ impl Cx {
     pub fn from_outside(&mut self) {
         self.pending.forever = true;
     }
-    /// What idle workers serve, in whose tasks' stead, from now on; see [`Service`].
+    /// What idle workers serve as well from now on, whose tasks wait for it; see [`Service`].
     ///
     /// # Errors
     /// The system's: it has no descriptor left, as a rule.
-    pub fn set_service(&mut self, service: Option<Arc<dyn Service>>) -> std::io::Result<()> {
-        self.sched().set_service(service)
+    pub fn add_service(&mut self, service: Arc<dyn Service>) -> std::io::Result<()> {
+        self.sched().add_service(service)
     }
-    /// The wait that the running native is about to begin ends by what the service brings.
+    /// That one is served no more.
+    pub fn remove_service(&mut self, service: &Arc<dyn Service>) {
+        self.sched().remove_service(service);
+    }
+    /// The wait that the running native is about to begin ends by what a service brings.
     pub fn expect_service(&mut self) {
         self.sched().expect_service(self.worker);
     }

@@ -156,7 +156,9 @@ fn link(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     match started {
         Ok(r) => {
             // Without it the link's thread does all by itself.
-            let _ = cx.set_service(super::service::of(&r));
+            if let Some(service) = super::service::of(&r).filter(|s| cx.add_service(s.clone()).is_ok()) {
+                let _ = r.service.set(service);
+            }
             cx.heap.shared().set_gives_way(true);
             made.shared.lock().clients = Some(r.clone());
             *here.0.lock() = Some(r);
@@ -205,7 +207,9 @@ fn unlink(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let made = made(cx)?;
     let gone = cx.shared_state::<Here>().0.lock().take();
     made.shared.lock().clients = None;
-    let _ = cx.set_service(None);
+    if let Some(service) = gone.as_ref().and_then(|r| r.service.get()) {
+        cx.remove_service(service);
+    }
     cx.heap.shared().set_gives_way(false);
     if let Some(r) = &gone {
         r.leave_cluster("this node has left the cluster".into());

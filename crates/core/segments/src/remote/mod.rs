@@ -36,6 +36,8 @@ pub struct Remote {
     pub incarnation: u64,
     shared: Arc<Shared>,
     link: OnceLock<Link>,
+    /// The link as workers serve it.
+    service: OnceLock<Arc<dyn Service>>,
     peers: Mutex<HashMap<Box<str>, Arc<Peer>>>,
     pub encoder: Encoder,
     pub news: member::News,
@@ -195,6 +197,7 @@ impl Remote {
             incarnation,
             shared: shared.clone(),
             link: OnceLock::new(),
+            service: OnceLock::new(),
             peers: Mutex::default(),
             encoder: Encoder::new(cx),
             news: Default::default(),

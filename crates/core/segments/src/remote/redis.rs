@@ -17,13 +17,14 @@ use std::time::Duration;
 pub static TABLE: &[NativeDef] = &[
     leaf("__seg_redis", 9, open),
     leaf("__seg_redis_ready", 2, ready),
+    leaf("__seg_redis_rest", 1, rest),
     leaf("__seg_redis_watch", 3, watch),
     leaf("__seg_redis_watch_next", 2, next_event),
     leaf("__seg_redis_unwatch", 1, unwatch),
 ];
 
 /// The payload of a store that may not be there yet.
-struct StoreData(Arc<Store>);
+struct StoreData(Arc<Store>, Option<Arc<dyn Service>>);
 impl Payload for StoreData {
     fn shares(&self) -> bool {
         true
@@ -64,7 +65,9 @@ fn open(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     match Store::open(&address, settings) {
         Ok(store) => {
             let store = Arc::new(store);
-            let there = cx.data(cx.k.object, StoreData(store.clone()));
+            // Without it the store's thread does all by itself.
+            let service = super::service::of_store(&store).filter(|s| cx.add_service(s.clone()).is_ok());
+            let there = cx.data(cx.k.object, StoreData(store.clone(), service));
             let peer = proxy(cx, Owner::Engine(store));
             Ok(cx.array(&[peer, there]))
         }
@@ -75,7 +78,7 @@ fn open(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__seg_redis_ready(there, last)`: false: not yet; true: it serves; a String: it does, and what its settings may lose. With `last`
 /// it is now or never.
 fn ready(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let Some(StoreData(store)) = a[0].as_data::<StoreData>() else { return Ok(Value::NIL) };
+    let Some(StoreData(store, _)) = a[0].as_data::<StoreData>() else { return Ok(Value::NIL) };
     match store.state() {
         Some(Ok(None)) => Ok(Value::TRUE),
         Some(Ok(Some(worries))) => Ok(cx.str(&worries)),
@@ -89,6 +92,13 @@ fn ready(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         _ => Ok(Value::FALSE),
     }
+}
+/// `__seg_redis_rest(there)`: workers serve it no more.
+fn rest(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if let Some(StoreData(_, Some(service))) = a[0].as_data::<StoreData>() {
+        cx.remove_service(service);
+    }
+    Ok(Value::NIL)
 }
 
 /// The payload of a watch.
@@ -111,7 +121,7 @@ impl Drop for WatchData {
 }
 /// `__seg_redis_watch(there, key, most)`
 fn watch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let Some(StoreData(store)) = a[0].as_data::<StoreData>() else { return Ok(Value::NIL) };
+    let Some(StoreData(store, _)) = a[0].as_data::<StoreData>() else { return Ok(Value::NIL) };
     let store = store.clone();
     let key = name_of(cx, a[1])?;
     let most = usize::try_from(cx.arg_i64(a, 2)?).unwrap_or(1);
