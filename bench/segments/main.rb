@@ -1,7 +1,7 @@
 # The command behind bench/segments/run. See bench/segments/README.md.
 require_relative "../lib/command"
 require_relative "lib/cluster"
-%w[local code handover bitonic remote throughput collecting store page hostile].each { |f| require_relative "experiments/#{f}" }
+%w[local code handover bitonic remote redis throughput collecting store page hostile].each { |f| require_relative "experiments/#{f}" }
 
 method = "Figures are medians of %<reps>d interleaved rounds, and those of one process alone the best, unless a section says otherwise. Times are taken inside the programs, after they have loaded."
 Bench::Command.new("bench/segments/run", "Data segments and code segments", method, programs: File.join(__dir__, "programs"),

@@ -53,21 +53,31 @@ static void reply(void) {
     }
 }
 
-/* Tells the server a script of these files, and keeps its name. */
-static void load(char *sha, const char *folder, const char *one, const char *two) {
-    static char text[1 << 17], said[1 << 17];
-    const char *files[] = {one, two};
-    size_t n = 0;
-    for (int i = 0; i < 2 && files[i]; i++) {
-        snprintf(said, sizeof said, "%s/%s", folder, files[i]);
-        FILE *f = fopen(said, "r");
-        if (!f) fail("a script");
-        n += fread(text + n, 1, sizeof text - n - 2, f);
-        text[n++] = '\n';
-        fclose(f);
-    }
-    if (!one) n = sprintf(text, "return 1");
+static size_t append(char *text, size_t n, const char *folder, const char *file) {
+    static char path[1 << 12];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    FILE *f = fopen(path, "r");
+    if (!f) fail("a script");
+    n += fread(text + n, 1, (1 << 17) - n - 2, f);
+    fclose(f);
     text[n] = 0;
+    return n;
+}
+
+/* Tells the server a script that does nothing, or the store's for a commit, put together as crates/redis/src/script/mod.rs does; and keeps its
+ * name. */
+static void load(char *sha, const char *folder) {
+    static char text[1 << 17], own[1 << 17], said[1 << 18];
+    size_t n = sprintf(text, "return 1");
+    if (folder) {
+        append(own, 0, folder, "commit.lua");
+        char *rest = strstr(own, "--REST\n");
+        if (!rest) fail("the plain case of a commit");
+        n = append(text, 0, folder, "plain.lua");
+        n += sprintf(text + n, "%.*s", (int)(rest - own), own);
+        n = append(text, n, folder, "common.lua");
+        n += sprintf(text + n, "%s", rest);
+    }
     int size = sprintf(said, "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$%zu\r\n%s\r\n", n, text);
     say(said, size);
     reply();
@@ -106,8 +116,8 @@ int main(int argc, char **argv) {
     }
     char null[41] = "", commit[41] = "";
     if (argc > 2) {
-        load(null, argv[2], NULL, NULL);
-        load(commit, argv[2], "common.lua", "commit.lua");
+        load(null, NULL);
+        load(commit, argv[2]);
     }
     puts("ready");
     fflush(stdout);
@@ -136,14 +146,16 @@ int main(int argc, char **argv) {
             static char what[1 << 16], held[1 << 10];
             const char *script = how[0] == 'n' ? null : commit;
             static char number[24];
-            data[bytes < 64 ? bytes - 1 : 63] = 0;
+            /* No NUL may be in it, for all parts are C strings: no script looks. */
+            static char entry_tail[13 + 64 + 1];
+            memset(entry_tail, '1', 13 + (bytes < 64 ? bytes : 64));
             for (int i = 0; i < n; i++) {
                 snprintf(number, sizeof number, "%ld", now());
-                const char *call[] = {"EVALSHA", script, "6", "b:d:c", "b:n:{a}:m", "b:n:{b}:m", "b:n:{x}:m", "b:n:{y}:m", "b:keys", "0", number, "0", "4", "2",
-                    "1", "l.1", "2", "l.2", "3", "0", "0", "0", "x", data, "4", "0", "0", "0", "y", data};
+                const char *call[] = {"EVALSHA", script, "8", "b:n:{a}:h", "b:n:{b}:h", "b:n:{x}:i", "b:n:{x}:q", "b:n:{y}:i", "b:n:{y}:q", "b:d:c", "b:keys",
+                    "2", "2", "0", "0", number, "0", "l.1", "l.2", "", "x", entry_tail, "", "y", entry_tail};
                 size_t size = parts(what, sizeof call / sizeof *call, call);
                 if (script == commit) {
-                    /* What is to end stands there, and what was put goes. */
+                    /* What is to end stands there, beside another's lease, and of what was put the last one stays. */
                     for (int key = 0; key < 2; key++) {
                         char hash[] = "b:n:{a}:h", due[] = "b:n:{a}:t", out[] = "b:n:{x}:q", lease[] = "l.1", name[] = "ll.1", entry[29 + 64];
                         hash[5] = due[5] = 'a' + key, out[5] = 'x' + key, lease[2] = name[3] = '1' + key;
@@ -151,9 +163,11 @@ int main(int argc, char **argv) {
                         size_t h = sprintf(held, "*4\r\n$4\r\nHSET\r\n");
                         h += part(held + h, hash, 9), h += part(held + h, lease, 3), h += part(held + h, entry, sizeof entry);
                         say(held, h), reply();
-                        const char *add[] = {"ZADD", due, "9000000000000000", name}, *del[] = {"DEL", out};
+                        const char *add[] = {"ZADD", due, "9000000000000000", name}, *trim[] = {"LTRIM", out, "-1", "-1"};
+                        const char *other[] = {"HSET", hash, "other", "1"};
                         say(held, parts(held, 4, add)), reply();
-                        say(held, parts(held, 2, del)), reply();
+                        say(held, parts(held, 4, trim)), reply();
+                        say(held, parts(held, 4, other)), reply();
                     }
                 }
                 long from = now();

@@ -40,23 +40,23 @@ impl Namespace {
         b.push(b':');
         b
     }
+    /// What has this letter of a key's parts (`script/common.lua`).
+    pub fn part(&self, key: &[u8], letter: u8) -> Vec<u8> {
+        let mut b = self.base(key);
+        b.push(letter);
+        b
+    }
     /// A key's main part.
     pub fn main(&self, key: &[u8]) -> Vec<u8> {
-        let mut b = self.base(key);
-        b.push(b'm');
-        b
+        self.part(key, b'm')
     }
     /// Where those hear that wait under a key.
     pub fn channel(&self, key: &[u8]) -> Bytes {
-        let mut b = self.base(key);
-        b.push(b'c');
-        b.into()
+        self.part(key, b'c').into()
     }
     /// Where those hear that watch a key.
     pub fn watch_channel(&self, key: &[u8]) -> Bytes {
-        let mut b = self.base(key);
-        b.push(b'w');
-        b.into()
+        self.part(key, b'w').into()
     }
     /// The registry of names.
     pub fn registry(&self) -> String {
@@ -130,7 +130,7 @@ mod tests {
         let mut found = HashSet::new();
         for n in &names {
             let base = ns.base(n);
-            let slots: HashSet<u16> = b"mqhxtc".iter().map(|c| slot(&[base.as_slice(), &[*c]].concat())).collect();
+            let slots: HashSet<u16> = b"imqhoxtcw".iter().map(|c| slot(&[base.as_slice(), &[*c]].concat())).collect();
             assert_eq!(slots.len(), 1, "{:?}", String::from_utf8_lossy(n));
             assert!(found.insert(base), "{:?}", String::from_utf8_lossy(n));
         }

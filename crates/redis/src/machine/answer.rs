@@ -50,7 +50,7 @@ impl<T> Machine<T> {
                 self.send(now, name);
             }
             Next::Again => {
-                (p.step, p.number, p.again) = (Step::Queued, 0, false);
+                (p.step, p.number, p.again, p.earlier) = (Step::Queued, 0, false, None);
                 if p.token.is_none() {
                     self.remove(name);
                     return;
@@ -61,6 +61,7 @@ impl<T> Machine<T> {
                 self.remove(name);
             }
             Next::Waits(input, due) => {
+                p.earlier = None;
                 let (wait, key) = match &p.call {
                     Call::Get(ask) => (ask.wait, ask.inputs.get(input).map(|i| Bytes::copy_from_slice(&i.0))),
                     Call::Put(put) => (put.wait, Some(Bytes::copy_from_slice(&put.store.key))),
@@ -89,6 +90,7 @@ impl<T> Machine<T> {
                 let entries = entries.clone();
                 return self.confirmed_get(now, name, entries);
             }
+            (Call::Commit { .. }, _, Ok(_)) => p.held.iter().for_each(|(key, lease)| self.tidy.add(now, key.clone(), lease.clone())),
             (Call::Stats(key), _, Ok(Done::Stats(s))) => {
                 let mut s = *s;
                 self.count_waiting(key, &mut s);
@@ -139,8 +141,12 @@ impl<T> Machine<T> {
     }
     /// A plain take is over. If nobody wants its value any more, it stands again.
     fn confirmed_get(&mut self, now: Time, name: u64, entries: Vec<Entry>) {
-        let Some(Pending { call: Call::Get(ask), token, .. }) = self.calls.get(&name) else { return };
+        let Some(Pending { call: Call::Get(ask), token, number, .. }) = self.calls.get(&name) else { return };
+        let id = lease_name(&self.options.client, *number);
         let takes = ask.inputs.iter().zip(&entries).filter(|(i, _)| i.1 == Kind::Take);
+        for (n, input) in ask.inputs.iter().enumerate().filter(|(_, i)| i.1 == Kind::Take) {
+            self.tidy.add(now, Bytes::copy_from_slice(&input.0), format!("{id}.{}", n + 1));
+        }
         let taken: Vec<(Bytes, Bytes)> = takes.map(|(i, e)| (Bytes::copy_from_slice(&i.0), e.whole.clone())).collect();
         if token.is_some() {
             self.given.insert(name, taken);

@@ -2,10 +2,10 @@
 
 use super::line::Tag;
 use super::{How, KEEP, MS, Machine, Pending, Step};
-use crate::resp::Command;
+use crate::resp::{Command, command};
 use crate::script::Script;
 use bytes::Bytes;
-use kumi_segments::{Call, Kind, Store, Time};
+use kumi_segments::{Call, Kind, Put, Store, Time};
 
 /// Names that one command looks at.
 pub(super) const PAGE: u32 = 500;
@@ -25,6 +25,21 @@ fn bits(s: &Store<Bytes>) -> u64 {
     u64::from(s.owned) | if s.update { 2 } else { 0 }
 }
 
+/// What a put is but for its value: nothing, where it is just put.
+fn how(s: &Store<Bytes>) -> String {
+    match (s.update, s.delay, s.ttl) {
+        (false, None, None) => String::new(),
+        _ => format!("{} {} {}", bits(s), ms(s.delay), ttl(s)),
+    }
+}
+
+/// Its entry behind the index, but for the value: its end, its deliveries, its flags.
+fn tail(s: &Store<Bytes>) -> [u8; 13] {
+    let mut t = [0; 13];
+    t[12] = s.owned.into();
+    t
+}
+
 /// The name of a get's lease in the store, without its input's number.
 pub(super) fn lease_name(client: &str, number: u64) -> String {
     format!("{client}.{number}")
@@ -37,6 +52,7 @@ impl<T> Machine<T> {
             return;
         }
         let Some(mut p) = self.calls.remove(&name) else { return };
+        self.tidy_along(now);
         self.line.wrote();
         p.first_sent.get_or_insert(now);
         p.sent_at = self.line.written();
@@ -78,30 +94,38 @@ impl<T> Machine<T> {
             let Call::Get(ask) = &p.call else { return };
             let id = lease_name(&self.options.client, p.number);
             let takes = ask.inputs.iter().enumerate().filter(|(_, i)| i.1 == Kind::Take);
-            let held: Vec<(Vec<u8>, String)> = takes.map(|(n, i)| (i.0.clone(), format!("{id}.{}", n + 1))).collect();
-            let row = self.take_row(p);
-            let keep = self.keep(now);
-            return self.commit(row, number, keep, &held, &[]);
+            let held: Vec<(Bytes, String)> = takes.map(|(n, i)| (Bytes::copy_from_slice(&i.0), format!("{id}.{}", n + 1))).collect();
+            if let ([(key, lease)], false) = (&held[..], p.again) {
+                command(&mut self.out, &[b"HDEL", &ns.part(key, b'h'), lease.as_bytes()]);
+                return;
+            }
+            return self.commit(p.again, 0, number, 0, &held, &[]);
         }
         match &p.call {
             Call::Put(put) => {
-                let (key, b, delay, ttl) = (main(&put.store.key), bits(&put.store), ms(put.store.delay), ttl(&put.store));
+                let how = how(&put.store);
                 let row = self.take_row(p);
                 let keep = self.keep(now);
-                let Call::Put(put) = &p.call else { return };
-                let mut c = self.line.eval(&mut self.out, Script::Put, 3, 8);
-                c.part(&key).part(table.as_bytes()).part(registry.as_bytes());
-                c.number(row.into()).number(number).number(keep).number(b).number(delay).number(ttl);
-                c.part(&put.store.key).part(&put.store.value);
+                let Call::Put(Put { store, .. }) = &p.call else { return };
+                let mut c = self.line.eval(&mut self.out, Script::Put, 4, 6);
+                c.part(&ns.part(&store.key, b'i')).part(&ns.part(&store.key, b'q')).part(table.as_bytes()).part(registry.as_bytes());
+                c.number(row.into()).number(number).number(keep).part(how.as_bytes());
+                c.part(&store.key).joined(&[&tail(store), &store.value]);
             }
-            Call::Get(ask) => {
-                let id = lease_name(&self.options.client, number);
+            Call::Get(_) => {
+                if p.again {
+                    // What the first one may have taken stands under its name, and so does what it takes if it comes late.
+                    (p.earlier, p.number, p.again) = (Some(number), self.next_number(), false);
+                }
+                let id = lease_name(&self.options.client, p.number);
+                let earlier = p.earlier.map(|n| lease_name(&self.options.client, n)).unwrap_or_default();
+                let Call::Get(ask) = &p.call else { return };
                 let long = ask.lease.unwrap_or(self.options.lease).div_ceil(MS).max(1);
-                let mut c = self.line.eval(&mut self.out, Script::Get, ask.inputs.len(), 3 + 2 * ask.inputs.len());
+                let mut c = self.line.eval(&mut self.out, Script::Get, ask.inputs.len(), 4 + 2 * ask.inputs.len());
                 ask.inputs.iter().for_each(|i| {
-                    c.part(&main(&i.0));
+                    c.part(&ns.part(&i.0, b'i'));
                 });
-                c.number(long).part(id.as_bytes()).number(p.again.into());
+                c.number(long).part(id.as_bytes()).number(ask.wait.into()).part(earlier.as_bytes());
                 for (_, kind, after) in &ask.inputs {
                     c.part(if *kind == Kind::Take { b"t" } else { b"p" });
                     match after {
@@ -111,11 +135,9 @@ impl<T> Machine<T> {
                 }
             }
             Call::Commit { outputs, .. } => {
-                let held: Vec<(Vec<u8>, String)> = p.held.iter().map(|(k, n)| (k.to_vec(), n.clone())).collect();
-                let outputs = outputs.clone();
-                let row = self.take_row(p);
-                let keep = self.keep(now);
-                self.commit(row, number, keep, &held, &outputs);
+                let (held, outputs) = (p.held.clone(), outputs.clone());
+                let (row, keep) = if held.is_empty() { (self.take_row(p), self.keep(now)) } else { (0, 0) };
+                self.commit(p.again, row, number, keep, &held, &outputs);
             }
             Call::GiveBack { left, .. } => {
                 let left = left.clone();
@@ -164,32 +186,24 @@ impl<T> Machine<T> {
             Call::Leave(_) | Call::Watch(_) => {}
         }
     }
-    fn commit(&mut self, row: u32, number: u64, keep: u64, held: &[(Vec<u8>, String)], outputs: &[Store<Bytes>]) {
+    fn commit(&mut self, again: bool, row: u32, number: u64, keep: u64, held: &[(Bytes, String)], outputs: &[Store<Bytes>]) {
         let ns = &self.options.namespace;
-        let mut keys: Vec<&[u8]> = Vec::new();
-        let all = held.iter().map(|h| &h.0[..]).chain(outputs.iter().map(|o| &o.key[..]));
-        let mut at = Vec::with_capacity(held.len() + outputs.len());
-        for key in all {
-            let n = keys.iter().position(|k| *k == key).unwrap_or_else(|| {
-                keys.push(key);
-                keys.len() - 1
-            });
-            at.push(n as u64 + 1);
-        }
-        let args = 5 + 2 * held.len() + 6 * outputs.len();
-        let mut c: Command<'_> = self.line.eval(&mut self.out, Script::Commit, keys.len() + 2, args);
-        c.part(ns.table(&self.options.client).as_bytes());
-        keys.iter().for_each(|k| {
-            c.part(&ns.main(k));
+        let keys = held.len() + 2 * outputs.len() + 2;
+        let mut c: Command<'_> = self.line.eval(&mut self.out, Script::Commit, keys, 6 + held.len() + 3 * outputs.len());
+        held.iter().for_each(|(key, _)| {
+            c.part(&ns.part(key, b'h'));
         });
-        c.part(ns.registry().as_bytes());
-        c.number(row.into()).number(number).number(keep).number(keys.len() as u64).number(held.len() as u64);
-        let (of_leases, of_outputs) = at.split_at(held.len());
-        for ((_, lease), n) in held.iter().zip(of_leases) {
-            c.number(*n).part(lease.as_bytes());
-        }
-        for (o, n) in outputs.iter().zip(of_outputs) {
-            c.number(*n).number(bits(o)).number(ms(o.delay)).number(ttl(o)).part(&o.key).part(&o.value);
+        outputs.iter().for_each(|o| {
+            c.part(&ns.part(&o.key, b'i')).part(&ns.part(&o.key, b'q'));
+        });
+        c.part(ns.table(&self.options.client).as_bytes()).part(ns.registry().as_bytes());
+        c.number(held.len() as u64).number(outputs.len() as u64).number(again.into());
+        c.number(row.into()).number(number).number(keep);
+        held.iter().for_each(|(_, lease)| {
+            c.part(lease.as_bytes());
+        });
+        for o in outputs {
+            c.part(how(o).as_bytes()).part(&o.key).joined(&[&tail(o), &o.value]);
         }
     }
 }

@@ -50,6 +50,7 @@ pub(super) enum Tag {
     Subscribe(usize),
     Unsubscribe(usize),
     Ping,
+    Tidy,
     Call(u64),
 }
 
@@ -260,6 +261,7 @@ impl<T> Machine<T> {
             p.poked = None;
         }
         self.lines_are_cut();
+        self.tidy.forget();
         if let Broken::Lasting(_) = why {
             self.give_up_all(now);
         }
@@ -336,7 +338,7 @@ impl<T> Machine<T> {
                 self.answered(now, name, r);
                 Ok(())
             }
-            (Tag::Select | Tag::Ping, _) => Ok(()),
+            (Tag::Select | Tag::Ping | Tag::Tidy, _) => Ok(()),
             (Tag::Subscribe(_) | Tag::Unsubscribe(_), _) => Err(Broken::Passing("it mixes up its replies".into())),
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! **Invariant.** Every call ends once. What changes the store is named by (client, row, number) in the client's table there, so
 //! that a call whose reply was lost is asked for again and done once. A row belongs to one call at a time, and its numbers rise: what an
-//! old connection still brings is late, and is refused. A take is asked for under a lease whose name is the client's, and its value is
-//! handed out when the store has confirmed the end of that lease. So what never arrives comes back, and what was handed out
-//! does not.
+//! old connection still brings is late, and is refused. What ends leases needs no row: they end once. A take is asked for under a lease whose
+//! name is the client's and of that asking alone, and its value is handed out when the store has confirmed the end of that lease. So what never
+//! arrives comes back, and what was handed out does not.
 //!
 //! Who waits costs no connection and no thread. It has looked since the store said that this connection hears what comes under its key; and whatever
 //! comes makes it look again (`wait`).
@@ -13,6 +13,7 @@ mod answer;
 mod ask;
 mod lease;
 mod line;
+mod tidy;
 mod wait;
 mod watch;
 
@@ -92,6 +93,8 @@ struct Pending<T> {
     number: u64,
     /// It was sent before, on a connection that was lost.
     again: bool,
+    /// Of a get: its number when it was.
+    earlier: Option<u64>,
     first_sent: Option<Time>,
     /// How many commands its line had written when it was sent.
     sent_at: u64,
@@ -190,6 +193,7 @@ pub struct Machine<T> {
     rounds: u64,
     leases: HashMap<u64, Held>,
     last_lease: u64,
+    tidy: tidy::Tidy,
     renewals: BTreeSet<(Time, u64)>,
     /// Since when there is no connection.
     down: Option<Time>,
@@ -225,6 +229,7 @@ impl<T> Machine<T> {
             rounds: 0,
             leases: HashMap::new(),
             last_lease: 0,
+            tidy: tidy::Tidy::default(),
             renewals: BTreeSet::new(),
             down: Some(now),
             trouble: None,
@@ -314,6 +319,7 @@ impl<T> Machine<T> {
             row: None,
             number: 0,
             again: false,
+            earlier: None,
             first_sent: None,
             sent_at: 0,
             poked: None,
@@ -412,7 +418,7 @@ impl<T> Machine<T> {
         let patience = self.down.and(self.patience_over());
         let ready = self.line.is_ready();
         let sweep = ready.then_some(self.sweep_at);
-        let look = self.next_look().filter(|_| ready);
+        let look = self.next_look().into_iter().chain(self.tidy.due()).filter(|_| ready);
         sets.chain(keys).chain(look).chain(patience).chain(sweep).chain(self.line.next_deadline()).min()
     }
     /// When the oldest call has waited long enough for a connection.
@@ -436,6 +442,9 @@ impl<T> Machine<T> {
         }
         self.close_idle(now);
         self.look_at_watched(now);
+        if self.tidy.due().is_some_and(|at| at <= now) {
+            self.tidy_up(now);
+        }
         if self.down.is_some() {
             self.lose_patience(now);
         } else if self.line.is_ready() && self.sweep_at <= now {

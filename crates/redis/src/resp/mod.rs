@@ -69,19 +69,10 @@ impl<'a> Command<'a> {
         c
     }
     fn head(&mut self, kind: u8, n: usize) {
-        let mut digits = [0; 20];
-        let mut at = digits.len();
-        let mut left = n;
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (left % 10) as u8;
-            left /= 10;
-            if left == 0 {
-                break;
-            }
-        }
+        let mut room = [0; 20];
+        let digits = digits(n as u64, &mut room);
         self.0.push(kind);
-        self.0.extend_from_slice(&digits[at..]);
+        self.0.extend_from_slice(digits);
         self.0.extend_from_slice(b"\r\n");
     }
     /// One part.
@@ -91,9 +82,29 @@ impl<'a> Command<'a> {
         self.0.extend_from_slice(b"\r\n");
         self
     }
+    /// One part of several pieces.
+    pub fn joined(&mut self, pieces: &[&[u8]]) -> &mut Self {
+        self.head(b'$', pieces.iter().map(|p| p.len()).sum());
+        pieces.iter().for_each(|p| self.0.extend_from_slice(p));
+        self.0.extend_from_slice(b"\r\n");
+        self
+    }
     /// A number as a part.
     pub fn number(&mut self, n: u64) -> &mut Self {
-        self.part(n.to_string().as_bytes())
+        let mut room = [0; 20];
+        self.part(digits(n, &mut room))
+    }
+}
+
+fn digits(mut left: u64, room: &mut [u8; 20]) -> &[u8] {
+    let mut at = room.len();
+    loop {
+        at -= 1;
+        room[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            return &room[at..];
+        }
     }
 }
 

@@ -1,38 +1,58 @@
--- KEYS: the client's table, the m of each key, the registry of names if there is one.
--- ARGV: line, number, how long the table is kept, the number of keys, the number of leases, then the key's number and the name of
--- each lease, then the key's number, bits, delay, ttl, name and value of each output.
+-- KEYS: of each lease the h of its key, of each output the i and the q of its key, the client's table, the registry of names if there is one.
+-- ARGV: the number of leases, of outputs, 1 if the client asks again, line, number, how long the table is kept, the name of each lease, then how,
+-- name and entry of each output as a put has them.
 -- Gives 1, or 0 if a lease is over: then nothing was changed. A lease is over when its segment has come back.
-local number = tonumber(ARGV[2])
-local leases = tonumber(ARGV[5])
-local outputs = 6 + 2 * leases
+local leases, outputs = ARGV[1] + 0, ARGV[2] + 0
 
-local function base(n)
-  return KEYS[ARGV[n] + 1]:sub(1, -2)
+-- The last lease is looked at as it ends: the first write, and one that makes room.
+local ok = true
+for n = 1, leases - 1 do
+  if call('HEXISTS', KEYS[n], ARGV[6 + n]) == 0 then ok = false end
 end
-
-for n = 6, outputs - 1, 2 do
-  if call('HEXISTS', base(n) .. 'h', ARGV[n + 1]) == 0 then
-    -- They end once: it has done so before, or it is too late.
-    return before(KEYS[1], ARGV[1], number) or 0
+if leases > 0 then
+  if not ok or call('HDEL', KEYS[leases], ARGV[6 + leases]) == 0 then
+    if ARGV[3] == '0' then return 0 end
+    -- All leases end at once. If none is there, and none was over, it has been done before.
+    for n = 1, leases do
+      if call('HEXISTS', KEYS[n], ARGV[6 + n]) == 1 or call('HEXISTS', KEYS[n]:sub(1, -2) .. 'o', ARGV[6 + n]) == 1 then return 0 end
+    end
+    return 1
   end
+  for n = 1, leases - 1 do
+    call('HDEL', KEYS[n], ARGV[6 + n])
+  end
+else
+  local rows, number = KEYS[2 * outputs + 1], ARGV[5] + 0
+  local seen = call('HGET', rows, ARGV[4])
+  if seen then
+    -- See rows.lua.
+    local last, result = unpack_('>I8I8', seen)
+    if last == number then return result end
+    if last > number then return redis.error_reply('LATE a later call of this line was done') end
+  end
+  call('HSET', rows, ARGV[4], pack('>I8I8', number, 1))
+  if ARGV[6] ~= '0' then call('PEXPIRE', rows, ARGV[6]) end
 end
-if leases == 0 then
-  local done = before(KEYS[1], ARGV[1], number)
-  if done then return done end
-  if done == false then return redis.error_reply(LATE) end
+local registry = KEYS[leases + 2 * outputs + 2]
+local from
+local at = 7 + leases
+for n = leases + 1, leases + 2 * outputs, 2 do
+  if ARGV[at] ~= '' then from = n break end
+  local i = call('INCR', KEYS[n])
+  if i >= SPECIAL then
+    call('DECR', KEYS[n])
+    from = n
+    break
+  end
+  call('RPUSH', KEYS[n + 1], pack('>I8I8', i, i) .. ARGV[at + 2])
+  if i == 1 and registry then call('ZADD', registry, 0, ARGV[at + 1]) end
+  at = at + 3
 end
-remember(KEYS[1], ARGV[1], number, 1, ARGV[3])
-for n = 6, outputs - 1, 2 do
-  local b = base(n)
-  call('HDEL', b .. 'h', ARGV[n + 1])
-  call('ZREM', b .. 't', 'l' .. ARGV[n + 1])
-end
-if outputs > #ARGV then return 1 end
-local registry = KEYS[ARGV[4] + 2]
-local t
-for n = outputs, #ARGV, 6 do
-  local delay, ttl = tonumber(ARGV[n + 2]), tonumber(ARGV[n + 3])
-  if not t and (delay > 0 or ttl > 0) then t = now() end
-  store(base(n), t, tonumber(ARGV[n + 1]), delay, ttl, ARGV[n + 5], registry, ARGV[n + 4])
+if not from then return 1 end
+
+--REST
+for n = from, leases + 2 * outputs, 2 do
+  store(KEYS[n]:sub(1, -2), nil, ARGV[at], ARGV[at + 2], registry, ARGV[at + 1])
+  at = at + 3
 end
 return 1

@@ -25,10 +25,6 @@ local function remove(q, at, e)
   end
 end
 
-local function is_watched(b)
-  return tonumber(call('HGET', b .. 'm', 'i') or '0') % 2 == 1
-end
-
 -- An entry comes back to its place, unless its end has come meanwhile.
 local function restore(b, t, e)
   local place, index, ends, _, flags = unpack_(ENTRY, e)
@@ -54,7 +50,7 @@ local function catch_up(b, t)
   while true do
     local due = call('ZRANGEBYSCORE', b .. 't', '-inf', text(t), 'LIMIT', 0, 100)
     if #due == 0 then break end
-    call('HINCRBY', b .. 'm', 'i', 0)
+    call('INCRBY', b .. 'i', '0')
     for _, what in ipairs(due) do
       local kind, id = what:sub(1, 1), what:sub(2)
       call('ZREM', b .. 't', what)
@@ -62,6 +58,8 @@ local function catch_up(b, t)
         local e = call('HGET', b .. 'h', id)
         if e then
           call('HDEL', b .. 'h', id)
+          call('HSET', b .. 'o', id, '')
+          call('PEXPIRE', b .. 'o', KEEP)
           restore(b, t, e)
         end
       elseif kind == 'x' then

@@ -1,25 +1,47 @@
--- KEYS: each input's m. ARGV: the lease's length, its name, 1 if the client asks again, then kind (t, p) and index to look behind (or
--- nothing) of each input.
+-- KEYS: each input's i. ARGV: the lease's length, its name, 1 if the client will wait, the lease's name when it asked before and was not
+-- answered (or nothing), then kind (t, p) and index to look behind (or nothing) of each input.
 -- Gives 0 and the entries; 1, the input that is not there, and in how long something is due there; 2, the input whose index was not
 -- given out, and the key's last one.
-local long, id, again = tonumber(ARGV[1]), ARGV[2], ARGV[3] == '1'
+local long, id, earlier = ARGV[1] + 0, ARGV[2], ARGV[4]
+if #KEYS == 1 and ARGV[5] == 't' and ARGV[6] == '' and earlier == '' then
+  local last = call('GET', KEYS[1])
+  if last and last + 0 < SPECIAL then
+    local b = KEYS[1]:sub(1, -2)
+    local t = call('TIME')
+    t = t[1] * 1000 + math.floor(t[2] / 1000)
+    if call('ZCOUNT', b .. 't', '-inf', t) == 0 then
+      local e = call('LPOP', b .. 'q')
+      if e then
+        local place, _, ends, deliveries = unpack_('>I8I8I8I4', e)
+        local held = e:sub(1, 24) .. pack('>I4', deliveries + 1) .. e:sub(29)
+        call('HSET', b .. 'h', id .. '.1', held)
+        call('ZADD', b .. 't', t + long, 'l' .. id .. '.1')
+        if ends > 0 then call('ZREM', b .. 't', 'e' .. string.format('%.0f', place)) end
+        return { 0, held }
+      end
+    end
+  end
+end
+
+--REST
 local t
 local bases, keys = {}, {}
 for n = 1, #KEYS do
   local b = KEYS[n]:sub(1, -2)
   bases[n] = b
   if not keys[b] then
-    local key = call('HMGET', KEYS[n], 'n', 'i', 'b')
-    keys[b] = key
+    local last, special = last_index(b)
+    local key = special and call('HMGET', b .. 'm', 'n', 'w') or {}
+    keys[b] = { limit = key[1], last = last, watched = key[2] }
     t = settle(b, t)
   end
-  if again and ARGV[2 + 2 * n] == 't' then
+  if earlier ~= '' and ARGV[3 + 2 * n] == 't' then
     -- The answer to the first time was lost: it is as if nobody had seen it.
-    local lease = id .. '.' .. n
+    local lease = earlier .. '.' .. n
     local e = call('HGET', b .. 'h', lease)
     if e then
       local place, index, ends, deliveries, flags = unpack_(ENTRY, e)
-      call('HINCRBY', b .. 'm', 'i', 0)
+      call('INCRBY', b .. 'i', '0')
       call('HDEL', b .. 'h', lease)
       call('ZREM', b .. 't', 'l' .. lease)
       restore(b, t or now(), pack(ENTRY, place, index, ends, deliveries - 1, flags) .. e:sub(VALUE))
@@ -28,8 +50,8 @@ for n = 1, #KEYS do
 end
 
 -- The entry with the lowest index above `after` that is not taken, and its number.
-local function find_after(b, key, after, taken)
-  local q, bent = b .. 'q', tonumber(key[3] or '0')
+local function find_after(b, after, taken)
+  local q, bent = b .. 'q', tonumber(call('HGET', b .. 'm', 'b') or '0')
   local best, best_at, best_index
   local at = 0
   while true do
@@ -57,16 +79,16 @@ end
 local taken = {}
 local entries, numbers = { 0 }, {}
 for n = 1, #KEYS do
-  local b, kind, after = bases[n], ARGV[2 + 2 * n], ARGV[3 + 2 * n]
+  local b, kind, after = bases[n], ARGV[3 + 2 * n], ARGV[4 + 2 * n]
   local out = taken[b]
   if not out then out = {}; taken[b] = out end
   if kind == 'p' then out = {} end
   local e, at
   if after ~= '' then
-    local last = math.floor(tonumber(call('HGET', KEYS[n], 'i') or '0') / 2)
+    local last = last_index(b)
     after = tonumber(after)
     if after > last then return { 2, n, last } end
-    e, at = find_after(b, keys[b], after, out)
+    e, at = find_after(b, after, out)
   else
     at = 0
     e = call('LINDEX', b .. 'q', 0)
@@ -76,6 +98,7 @@ for n = 1, #KEYS do
     end
   end
   if not e then
+    if ARGV[3] == '1' then be_special(b) end
     local due = next_due(b)
     return { 1, n, due and math.max(math.ceil(tonumber(due) - (t or now())), 0) or -1 }
   end
@@ -83,7 +106,7 @@ for n = 1, #KEYS do
   entries[n + 1], numbers[n] = e, at
 end
 for n = 1, #KEYS do
-  if ARGV[2 + 2 * n] == 't' then
+  if ARGV[3 + 2 * n] == 't' then
     local b, e = bases[n], entries[n + 1]
     t = t or now()
     local place, index, ends, deliveries, flags = unpack_(ENTRY, e)
@@ -96,8 +119,8 @@ for n = 1, #KEYS do
     local at = #KEYS == 1 and numbers[n] or seek(b .. 'q', place)
     remove(b .. 'q', at, e)
     entries[n + 1] = held
-    if keys[b][1] then call('PUBLISH', b .. 'c', 'r') end
-    if tonumber(keys[b][2] or '0') % 2 == 1 then tell(b, TAKE, index, flags, '') end
+    if keys[b].limit then call('PUBLISH', b .. 'c', 'r') end
+    if keys[b].watched then tell(b, TAKE, index, flags, '') end
   end
 end
 return entries

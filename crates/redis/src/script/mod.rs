@@ -37,6 +37,8 @@ pub const ALL: [Script; 9] = [
     Script::Watch,
 ];
 
+const PLAIN: &str = include_str!("plain.lua");
+const ROWS: &str = include_str!("rows.lua");
 const COMMON: &str = include_str!("common.lua");
 const DUE: &str = include_str!("due.lua");
 
@@ -54,6 +56,10 @@ impl Script {
             Script::Watch => include_str!("watch.lua"),
         }
     }
+    /// Does it look whether it has been done before? A commit sees to that itself.
+    fn has_row(self) -> bool {
+        matches!(self, Script::Put | Script::GiveBack)
+    }
     /// Its text. `flags`: the server knows them (from 7 on). Only a put is refused where memory is short: what takes makes room.
     pub fn text(self, flags: bool) -> String {
         let head = match (flags, self) {
@@ -61,8 +67,26 @@ impl Script {
             (true, Script::Put) => "#!lua\n",
             (true, _) => "#!lua flags=allow-oom\n",
         };
-        // A commit does not look at what is due, and begins the sooner.
+        let rows = if self.has_row() { ROWS } else { "" };
+        // A commit does not look at what is due.
         let due = if self == Script::Commit { "" } else { DUE };
-        format!("{head}{COMMON}\n{due}\n{}", self.body())
+        // The plain case comes first: what the others need is made for them alone.
+        let (plain, rest) = self.body().split_once("--REST\n").unwrap_or(("", self.body()));
+        format!("{head}{PLAIN}{rows}{plain}\n{COMMON}{due}{rest}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL, Script};
+
+    #[test]
+    fn the_plain_case_needs_nothing_of_the_others() {
+        for script in ALL {
+            let text = script.text(true);
+            assert!(!text.contains("--REST"));
+            let has_plain = matches!(script, Script::Put | Script::Get | Script::Commit);
+            assert_eq!(script.body().contains("\n--REST\n"), has_plain, "{script:?}");
+        }
     }
 }

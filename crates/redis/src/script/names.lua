@@ -16,12 +16,19 @@ for _, name in ipairs(names) do
   else
     b = ns .. 'n:{' .. name .. '}:'
   end
-  local w = call('HGET', b .. 'm', 'w')
   local t = settle(b)
-  if w and tonumber(w) < (t or now()) then
-    -- Nobody watches any more.
-    call('HDEL', b .. 'm', 'w')
-    if is_watched(b) then call('HINCRBY', b .. 'm', 'i', -1) end
+  local _, special = last_index(b)
+  if special then
+    local limit, watched = unpack(call('HMGET', b .. 'm', 'n', 'w'))
+    if watched and tonumber(watched) < (t or now()) then
+      call('HDEL', b .. 'm', 'w')
+      watched = false
+    end
+    if not limit and not watched and call('EXISTS', b .. 'x') == 0 then
+      -- Who may not ask leaves it as it is.
+      local heard = redis.pcall('PUBSUB', 'NUMSUB', b .. 'c')
+      if heard[2] == 0 then call('DECRBY', b .. 'i', '4503599627370496') end
+    end
   end
   if call('EXISTS', b .. 'q') == 1 then found[#found + 1] = name end
 end

@@ -1,15 +1,28 @@
--- KEYS: the key's m, the client's table, the registry of names if there is one.
--- ARGV: line, number, how long the table is kept, bits (1: owned, 2: update), delay, ttl, name, value.
+-- KEYS: the key's i, its q, the client's table, the registry of names if there is one.
+-- ARGV: line, number, how long the table is kept, how (nothing: it is just put; or bits, 1: owned, 2: update, delay, ttl), name, its entry behind
+-- the index.
 -- Gives the index; 0: it enters later; -1: the queue is full.
-local b, number = KEYS[1]:sub(1, -2), tonumber(ARGV[2])
-local done = before(KEYS[2], ARGV[1], number)
+local number = ARGV[2] + 0
+local done = before(KEYS[3], ARGV[1], number)
 if done then return done end
 if done == false then return redis.error_reply(LATE) end
-local bits, delay, ttl = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local limit = call('HGET', KEYS[1], 'n')
+if ARGV[4] == '' then
+  local last = call('GET', KEYS[1])
+  if not last or last + 0 < SPECIAL then
+    local i = call('INCR', KEYS[1])
+    call('RPUSH', KEYS[2], pack('>I8I8', i, i) .. ARGV[6])
+    if i == 1 and KEYS[4] then call('ZADD', KEYS[4], 0, ARGV[5]) end
+    remember(KEYS[3], ARGV[1], number, i, ARGV[3])
+    return i
+  end
+end
+
+--REST
+local b = KEYS[1]:sub(1, -2)
+local limit = call('HGET', b .. 'm', 'n')
 local t = settle(b)
-if limit and bits < 2 and call('LLEN', b .. 'q') + call('HLEN', b .. 'x') >= tonumber(limit) then return -1 end
-if not t and (delay > 0 or ttl > 0) then t = now() end
-local i = store(b, t, bits, delay, ttl, ARGV[8], KEYS[3], ARGV[7])
-remember(KEYS[2], ARGV[1], number, i, ARGV[3])
+local updates = ARGV[4]:find('^[23]')
+if limit and not updates and call('LLEN', b .. 'q') + call('HLEN', b .. 'x') >= tonumber(limit) then return -1 end
+local i = store(b, t, ARGV[4], ARGV[6], KEYS[4], ARGV[5])
+remember(KEYS[3], ARGV[1], number, i, ARGV[3])
 return i

@@ -56,6 +56,17 @@ fn lost_replies_do_nothing_twice() {
     let held = c.lease("k", 60_000);
     assert_eq!(lose(Call::GiveBack { lease: held.lease.unwrap(), left: None }), Ok(Done::Ok));
     assert_eq!(sure.drain("k"), ["3", "4", "5"]);
+    // Who asks again for the end of a lease that was over hears so.
+    c.put("k", "6");
+    let held = c.lease("k", 60_000);
+    s.end_lease("k");
+    assert_eq!(sure.take("k"), "6");
+    let leases = vec![held.lease.unwrap()];
+    assert_eq!(lose(Call::Commit { leases, outputs: vec![store("out", "y")] }), crate::client::refused(kumi_segments::Refusal::LeaseOver));
+    assert_eq!(sure.drain("out"), ["x"]);
+    // A commit without inputs is done once, too.
+    assert_eq!(lose(Call::Commit { leases: vec![], outputs: vec![store("out", "z")] }), Ok(Done::Ok));
+    assert_eq!(sure.drain("out"), ["z"]);
 }
 
 fn connections_that_end_lose_nothing() {

@@ -17,6 +17,8 @@ pub const ALL: &[(&str, fn())] = &[
     ("limits", limits),
     ("waiters_cost_no_connection", waiters_cost_no_connection),
     ("waiters_of_two_clients", waiters_of_two_clients),
+    ("who_waits_is_told_and_forgotten", who_waits_is_told_and_forgotten),
+    ("ended_leases_leave_nothing", ended_leases_leave_nothing),
     ("who_leaves_takes_nothing", who_leaves_takes_nothing),
     ("names_of_keys", names_of_keys),
     ("namespaces_do_not_meet", namespaces_do_not_meet),
@@ -129,9 +131,7 @@ fn leases_end_come_back_and_are_renewed() {
     // What is past its lease is refused.
     c.put("k", "x");
     let held = c.lease("k", 1000);
-    let name = s.say(&["HKEYS", "kumi:n:{k}:h"]);
-    let name = name.lines().nth(2).unwrap().to_owned();
-    s.say(&["ZADD", "kumi:n:{k}:t", "1", &format!("l{name}")]);
+    s.end_lease("k");
     assert_eq!(other.take("k"), "x");
     assert_eq!(c.commit(&[held.lease.unwrap()], vec![store("out", "late")]), refused(Refusal::LeaseOver));
     assert_eq!(c.size("out"), 0);
@@ -270,6 +270,41 @@ fn waiters_of_two_clients() {
         .collect();
     got.sort_unstable();
     assert_eq!(got, (0..300).collect::<Vec<_>>());
+}
+
+/// A key under which somebody waits says so, until nobody listens.
+fn who_waits_is_told_and_forgotten() {
+    let (s, c) = one();
+    let last = || s.say(&["GET", "kumi:n:{k}:i"]);
+    assert_eq!(c.put("k", "1"), 1);
+    assert_eq!(last(), "$1\r\n1\r\n");
+    c.take("k");
+    let other = Client::new(&s.address());
+    let b = other.begin(take("k"));
+    other.eventually("it waits", |c| c.stats("k").waiting == 1);
+    assert!(last().contains("\r\n45035996273704"), "{}", last());
+    // A sweep leaves that as long as somebody listens.
+    std::thread::sleep(Duration::from_millis(3500));
+    assert_eq!(c.put("k", "2"), 2);
+    assert!(b.wait().is_ok());
+    other.0.close();
+    c.eventually("it is forgotten", |_| last() == "$1\r\n2\r\n");
+    assert_eq!((c.put("k", "3"), c.stats("k").last_index), (3, 3));
+}
+
+/// Not even under what is due.
+fn ended_leases_leave_nothing() {
+    let (s, c) = one();
+    for i in 0..300 {
+        c.put("k", &i.to_string());
+    }
+    for _ in 0..290 {
+        c.take("k");
+    }
+    let held = c.lease("k", 10_000).lease.unwrap();
+    assert_eq!(c.commit(&[held], vec![store("out", "1")]), Ok(Done::Ok));
+    c.eventually("all are taken off", |_| s.say(&["ZCARD", "kumi:n:{k}:t"]) == ":0\r\n");
+    assert_eq!((c.stats("k").leased, c.size("k")), (0, 9));
 }
 
 fn who_leaves_takes_nothing() {

@@ -45,7 +45,7 @@ fn passwords_and_permissions() {
     drop(c);
     // A user who may use one namespace only, in scripts only.
     let acl = [
-        "user ann on >pw ~jobs:* &jobs:* -@all +hello +auth +evalsha +script|load +subscribe +unsubscribe +ping +info +client|setname +select +@hash +@list +@sortedset +time +exists +pexpire +publish",
+        "user ann on >pw ~jobs:* &jobs:* -@all +hello +auth +evalsha +script|load +subscribe +unsubscribe +ping +info +client|setname +select +@hash +@list +@sortedset +@string +pubsub|numsub +time +exists +pexpire +publish",
         "user bob on >pw ~* &* -@all +hello",
         "user default on nopass ~* &* +@all",
     ];

@@ -70,6 +70,12 @@ impl Server {
     pub fn pid(&self) -> i32 {
         self.child.id() as i32
     }
+    /// Has the one lease under a key be due.
+    pub fn end_lease(&self, key: &str) {
+        let names = self.say(&["HKEYS", &format!("kumi:n:{{{key}}}:h")]);
+        let name = names.lines().nth(2).unwrap();
+        self.say(&["ZADD", &format!("kumi:n:{{{key}}}:t"), "1", &format!("l{name}")]);
+    }
     /// What a command says, in its raw form.
     pub fn say(&self, parts: &[&str]) -> String {
         let mut c = UnixStream::connect(self.socket()).unwrap();

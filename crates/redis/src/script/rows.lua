@@ -1,0 +1,17 @@
+-- What a call of the client has come to before: the client's table has a line for each call that may be under way, with the number of the last
+-- one and its result. Who asks with a lower number is late: another was done meanwhile.
+local LATE = 'LATE a later call of this line was done'
+
+local function before(table, line, number)
+  local seen = call('HGET', table, line)
+  if not seen then return nil end
+  local last, result = unpack_('>I8I8', seen)
+  if last == number then return result end
+  if last > number then return false end
+  return nil
+end
+
+local function remember(table, line, number, result, keep)
+  call('HSET', table, line, pack('>I8I8', number, result))
+  if keep ~= '0' then call('PEXPIRE', table, keep) end
+end
