@@ -50,7 +50,8 @@ impl<T> Machine<T> {
                 self.send(now, name);
             }
             Next::Again => {
-                (p.step, p.number, p.again, p.earlier) = (Step::Queued, 0, false, None);
+                (p.step, p.number, p.again) = (Step::Queued, 0, false);
+                p.earlier.clear();
                 if p.token.is_none() {
                     self.remove(name);
                     return;
@@ -61,7 +62,7 @@ impl<T> Machine<T> {
                 self.remove(name);
             }
             Next::Waits(input, due) => {
-                p.earlier = None;
+                p.earlier.clear();
                 let (wait, key) = match &p.call {
                     Call::Get(ask) => (ask.wait, ask.inputs.get(input).map(|i| Bytes::copy_from_slice(&i.0))),
                     Call::Put(put) => (put.wait, Some(Bytes::copy_from_slice(&put.store.key))),

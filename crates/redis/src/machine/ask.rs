@@ -12,6 +12,9 @@ pub(super) const PAGE: u32 = 500;
 /// Keys that a sweep looks at.
 pub(super) const SWEEP: u32 = 100;
 
+/// Of so many askings that were not answered it is looked after what they have taken; that of others comes back when its lease is over.
+const EARLIER: usize = 64;
+
 fn ms(ns: Option<Time>) -> u64 {
     ns.map_or(0, |ns| ns.div_ceil(MS))
 }
@@ -114,18 +117,20 @@ impl<T> Machine<T> {
             }
             Call::Get(_) => {
                 if p.again {
-                    // What the first one may have taken stands under its name, and so does what it takes if it comes late.
-                    (p.earlier, p.number, p.again) = (Some(number), self.next_number(), false);
+                    // What that one may have taken stands under its name, and so does what it takes if it comes late.
+                    p.earlier.push(number);
+                    (p.number, p.again) = (self.next_number(), false);
                 }
                 let id = lease_name(&self.options.client, p.number);
-                let earlier = p.earlier.map(|n| lease_name(&self.options.client, n)).unwrap_or_default();
+                let last = p.earlier.len().saturating_sub(EARLIER);
+                let earlier: Vec<String> = p.earlier[last..].iter().map(|n| lease_name(&self.options.client, *n)).collect();
                 let Call::Get(ask) = &p.call else { return };
                 let long = ask.lease.unwrap_or(self.options.lease).div_ceil(MS).max(1);
                 let mut c = self.line.eval(&mut self.out, Script::Get, ask.inputs.len(), 4 + 2 * ask.inputs.len());
                 ask.inputs.iter().for_each(|i| {
                     c.part(&ns.part(&i.0, b'i'));
                 });
-                c.number(long).part(id.as_bytes()).number(ask.wait.into()).part(earlier.as_bytes());
+                c.number(long).part(id.as_bytes()).number(ask.wait.into()).part(earlier.join(" ").as_bytes());
                 for (_, kind, after) in &ask.inputs {
                     c.part(if *kind == Kind::Take { b"t" } else { b"p" });
                     match after {

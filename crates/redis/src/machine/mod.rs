@@ -93,8 +93,8 @@ struct Pending<T> {
     number: u64,
     /// It was sent before, on a connection that was lost.
     again: bool,
-    /// Of a get: its number when it was.
-    earlier: Option<u64>,
+    /// Of a get: its numbers when it was, and was not answered.
+    earlier: Vec<u64>,
     first_sent: Option<Time>,
     /// How many commands its line had written when it was sent.
     sent_at: u64,
@@ -319,7 +319,7 @@ impl<T> Machine<T> {
             row: None,
             number: 0,
             again: false,
-            earlier: None,
+            earlier: Vec::new(),
             first_sent: None,
             sent_at: 0,
             poked: None,

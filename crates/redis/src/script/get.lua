@@ -1,4 +1,4 @@
--- KEYS: each input's i. ARGV: the lease's length, its name, 1 if the client will wait, the lease's name when it asked before and was not
+-- KEYS: each input's i. ARGV: the lease's length, its name, 1 if the client will wait, the names when it asked before and was not
 -- answered (or nothing), then kind (t, p) and index to look behind (or nothing) of each input.
 -- Gives 0 and the entries; 1, the input that is not there, and in how long something is due there; 2, the input whose index was not
 -- given out, and the key's last one.
@@ -35,16 +35,18 @@ for n = 1, #KEYS do
     keys[b] = { limit = key[1], last = last, watched = key[2] }
     t = settle(b, t)
   end
-  if earlier ~= '' and ARGV[3 + 2 * n] == 't' then
-    -- The answer to the first time was lost: it is as if nobody had seen it.
-    local lease = earlier .. '.' .. n
-    local e = call('HGET', b .. 'h', lease)
-    if e then
-      local place, index, ends, deliveries, flags = unpack_(ENTRY, e)
-      call('INCRBY', b .. 'i', '0')
-      call('HDEL', b .. 'h', lease)
-      call('ZREM', b .. 't', 'l' .. lease)
-      restore(b, t or now(), pack(ENTRY, place, index, ends, deliveries - 1, flags) .. e:sub(VALUE))
+  if ARGV[3 + 2 * n] == 't' then
+    -- The answer that had it was lost: it is as if nobody had seen it.
+    for name in earlier:gmatch('%S+') do
+      local lease = name .. '.' .. n
+      local e = call('HGET', b .. 'h', lease)
+      if e then
+        local place, index, ends, deliveries, flags = unpack_(ENTRY, e)
+        call('INCRBY', b .. 'i', '0')
+        call('HDEL', b .. 'h', lease)
+        call('ZREM', b .. 't', 'l' .. lease)
+        restore(b, t or now(), pack(ENTRY, place, index, ends, deliveries - 1, flags) .. e:sub(VALUE))
+      end
     end
   end
 end
