@@ -126,17 +126,19 @@ impl<T> Machine<T> {
                 let earlier: Vec<String> = p.earlier[last..].iter().map(|n| lease_name(&self.options.client, *n)).collect();
                 let Call::Get(ask) = &p.call else { return };
                 let long = ask.lease.unwrap_or(self.options.lease).div_ceil(MS).max(1);
-                let mut c = self.line.eval(&mut self.out, Script::Get, ask.inputs.len(), 4 + 2 * ask.inputs.len());
+                let mut c = self.line.eval(&mut self.out, Script::Get, ask.inputs.len() + 1, 4 + 3 * ask.inputs.len());
                 ask.inputs.iter().for_each(|i| {
                     c.part(&ns.part(&i.0, b'i'));
                 });
+                c.part(registry.as_bytes());
                 c.number(long).part(id.as_bytes()).number(ask.wait.into()).part(earlier.join(" ").as_bytes());
-                for (_, kind, after) in &ask.inputs {
+                for (key, kind, after) in &ask.inputs {
                     c.part(if *kind == Kind::Take { b"t" } else { b"p" });
                     match after {
                         Some(i) => c.number(*i),
                         None => c.part(b""),
                     };
+                    c.part(key);
                 }
             }
             Call::Commit { outputs, .. } => {

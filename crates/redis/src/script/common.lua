@@ -16,7 +16,8 @@
 -- entry had when it entered; `update` gives another index, and what was leased comes back to its place.
 --
 -- Who waits hears at the channel b c: a number, so many stand in the queue; r, there is room. Who watches hears at b w. Who has looked in vain
--- and waits has made the key special, so that the next put tells it; names.lua takes that back where nobody listens.
+-- and waits has made the key special, so that the next put tells it; names.lua takes that back where nobody listens, and forgets keys under which
+-- there never was anything.
 --
 -- The first thing that a script writes is what a server without memory refuses, or what makes room: nothing is done by halves.
 
@@ -53,10 +54,11 @@ local function is_watched(b)
   return call('HGET', b .. 'm', 'w') ~= false
 end
 
--- Somebody is to be told of what happens under this key from now on.
+-- Somebody is to be told of what happens under this key from now on. Is it a new one?
 local function be_special(b)
-  local _, is = last_index(b)
-  if not is then call('INCRBY', b .. 'i', '4503599627370496') end
+  local last = call('GET', b .. 'i')
+  if not last or last + 0 < SPECIAL then call('INCRBY', b .. 'i', '4503599627370496') end
+  return not last
 end
 
 -- The next index; is the key special?

@@ -1,9 +1,9 @@
--- KEYS: each input's i. ARGV: the lease's length, its name, 1 if the client will wait, the names when it asked before and was not
--- answered (or nothing), then kind (t, p) and index to look behind (or nothing) of each input.
+-- KEYS: each input's i, the registry of names. ARGV: the lease's length, its name, 1 if the client will wait, the names when it asked before and was not
+-- answered (or nothing), then kind (t, p), index to look behind (or nothing) and name of each input.
 -- Gives 0 and the entries; 1, the input that is not there, and in how long something is due there; 2, the input whose index was not
 -- given out, and the key's last one.
 local long, id, earlier = ARGV[1] + 0, ARGV[2], ARGV[4]
-if #KEYS == 1 and ARGV[5] == 't' and ARGV[6] == '' and earlier == '' then
+if #KEYS == 2 and ARGV[5] == 't' and ARGV[6] == '' and earlier == '' then
   local last = call('GET', KEYS[1])
   if last and last + 0 < SPECIAL then
     local b = KEYS[1]:sub(1, -2)
@@ -24,9 +24,10 @@ if #KEYS == 1 and ARGV[5] == 't' and ARGV[6] == '' and earlier == '' then
 end
 
 --REST
+local inputs = #KEYS - 1
 local t
 local bases, keys = {}, {}
-for n = 1, #KEYS do
+for n = 1, inputs do
   local b = KEYS[n]:sub(1, -2)
   bases[n] = b
   if not keys[b] then
@@ -35,7 +36,7 @@ for n = 1, #KEYS do
     keys[b] = { limit = key[1], last = last, watched = key[2] }
     t = settle(b, t)
   end
-  if ARGV[3 + 2 * n] == 't' then
+  if ARGV[2 + 3 * n] == 't' then
     -- The answer that had it was lost: it is as if nobody had seen it.
     for name in earlier:gmatch('%S+') do
       local lease = name .. '.' .. n
@@ -80,8 +81,8 @@ end
 
 local taken = {}
 local entries, numbers = { 0 }, {}
-for n = 1, #KEYS do
-  local b, kind, after = bases[n], ARGV[3 + 2 * n], ARGV[4 + 2 * n]
+for n = 1, inputs do
+  local b, kind, after = bases[n], ARGV[2 + 3 * n], ARGV[3 + 3 * n]
   local out = taken[b]
   if not out then out = {}; taken[b] = out end
   if kind == 'p' then out = {} end
@@ -100,15 +101,15 @@ for n = 1, #KEYS do
     end
   end
   if not e then
-    if ARGV[3] == '1' then be_special(b) end
+    if ARGV[3] == '1' and be_special(b) then call('ZADD', KEYS[#KEYS], 0, ARGV[4 + 3 * n]) end
     local due = next_due(b)
     return { 1, n, due and math.max(math.ceil(tonumber(due) - (t or now())), 0) or -1 }
   end
   if kind == 't' then out[unpack_('>I8', e)] = true end
   entries[n + 1], numbers[n] = e, at
 end
-for n = 1, #KEYS do
-  if ARGV[3 + 2 * n] == 't' then
+for n = 1, inputs do
+  if ARGV[2 + 3 * n] == 't' then
     local b, e = bases[n], entries[n + 1]
     t = t or now()
     local place, index, ends, deliveries, flags = unpack_(ENTRY, e)
@@ -118,7 +119,7 @@ for n = 1, #KEYS do
     call('ZADD', b .. 't', text(t + long), 'l' .. lease)
     if ends > 0 then call('ZREM', b .. 't', 'e' .. text(place)) end
     -- What was taken before it may have stood before it.
-    local at = #KEYS == 1 and numbers[n] or seek(b .. 'q', place)
+    local at = inputs == 1 and numbers[n] or seek(b .. 'q', place)
     remove(b .. 'q', at, e)
     entries[n + 1] = held
     if keys[b].limit then call('PUBLISH', b .. 'c', 'r') end

@@ -27,7 +27,10 @@ for _, name in ipairs(names) do
     if not limit and not watched and call('EXISTS', b .. 'x') == 0 then
       -- Who may not ask leaves it as it is.
       local heard = redis.pcall('PUBSUB', 'NUMSUB', b .. 'c')
-      if heard[2] == 0 then call('DECRBY', b .. 'i', '4503599627370496') end
+      if heard[2] == 0 and call('DECRBY', b .. 'i', '4503599627370496') == 0 and call('EXISTS', b .. 'q', b .. 'h', b .. 't', b .. 'm') == 0 then
+        call('DEL', b .. 'i')
+        call('ZREM', KEYS[1], name)
+      end
     end
   end
   if call('EXISTS', b .. 'q') == 1 then found[#found + 1] = name end

@@ -192,9 +192,9 @@ fn times() {
     assert_eq!(c.size("t"), 2);
     assert_eq!(c.drain("t"), ["a", "c"]);
     // Its time does not run while it is leased, and has come when it comes back.
-    c.store(ttl("d", 150));
+    c.store(ttl("d", 1000));
     let l = c.lease("t", 10_000);
-    std::thread::sleep(Duration::from_millis(200));
+    std::thread::sleep(Duration::from_millis(1050));
     assert_eq!(c.call(Call::GiveBack { lease: l.lease.unwrap(), left: None }), Ok(Done::Ok));
     assert_eq!(c.size("t"), 0);
     // One that waits for its time, and then has one to end.
@@ -287,8 +287,14 @@ fn who_waits_is_told_and_forgotten() {
     std::thread::sleep(Duration::from_millis(3500));
     assert_eq!(c.put("k", "2"), 2);
     assert!(b.wait().is_ok());
+    // One under which nothing ever was is forgotten wholly.
+    let never = other.begin(take("never"));
+    other.eventually("it waits", |c| c.stats("never").waiting == 1);
     other.0.close();
+    assert!(never.wait().is_err());
     c.eventually("it is forgotten", |_| last() == "$1\r\n2\r\n");
+    c.eventually("it is forgotten", |_| s.say(&["EXISTS", "kumi:n:{never}:i"]) == ":0\r\n");
+    assert_eq!(s.say(&["ZRANGE", "kumi:keys", "0", "-1"]), "*1\r\n$1\r\nk\r\n");
     assert_eq!((c.put("k", "3"), c.stats("k").last_index), (3, 3));
 }
 
