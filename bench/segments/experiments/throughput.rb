@@ -1,9 +1,10 @@
 # How much goes through: one node, two, and what an operation costs in processor time with up to eight; the ring.
 module Bench
-  # Puts by many threads, emptied in between: [ns a put, MB/s, processor ns a put].
+  # Puts by many threads, or by one put_all, emptied in between: [ns a put, MB/s, processor ns a put].
   def self.flood(owner, clients, bytes, n, threads)
     before = [owner, *clients].uniq.sum(&:cpu)
-    asked = clients.map { |c| Thread.new { c.ask("flood", bytes, n, threads) } }
+    words = threads ? ["flood", bytes, n, threads] : ["pipeline", bytes, n]
+    asked = clients.map { |c| Thread.new { c.ask(*words) } }
     ns = asked.map { |t| t.value[0] }.max / clients.size
     cpu = ([owner, *clients].uniq.sum(&:cpu) - before) * 1e9 / (n * clients.size)
     clients == [owner] ? owner.ask("empty", bytes, n) : owner.ask("clear", "q")
@@ -15,7 +16,7 @@ module Bench
     threads = ->(bytes) { bytes < 100_000 ? 64 : 8 }
     report.section("Throughput", <<~TEXT)
       `programs/remote_client.rb flood`: 64 threads (8 from 256 KB on) put, each in a closed loop, at most 64 MB in all; the queue is emptied between rounds. One node: into its own manager, where a pointer moves; two: into another's. Medians of #{rounds} interleaved
-      rounds; processor time of both processes.
+      rounds; processor time of both processes. put_all: one call of one thread, which has up to 512 puts under way.
     TEXT
     sizes = suite.quick ? [64, 16_384, 1 << 20] : [64, 1024, 16_384, 262_144, 1 << 20]
     count = ->(bytes) { [(64 << 20) / bytes, suite.quick ? 20_000 : 100_000].min / 64 * 64 }
@@ -23,19 +24,23 @@ module Bench
       Cluster.open(suite) do |lone|
         own = lone.node("alone", "remote_client", "alone").ready
         owner, client = Bench.pair(cluster)
-        items = sizes.product([["1 node", own, own], ["2 nodes", owner, client]])
-        flood = ->(bytes, who, from) { Bench.flood(who, [from], bytes, count.(bytes), threads.(bytes)) }
+        items = sizes.product([["1 node", own, own], ["2 nodes", owner, client], ["put_all", owner, client]])
+        flood = ->(bytes, name, who, from) { Bench.flood(who, [from], bytes, count.(bytes), name == "put_all" ? nil : threads.(bytes)) }
         # The first round warms up.
-        found = suite.rounds(items, reps: rounds + 1) { |(bytes, (_, who, from)), _| flood.(bytes, who, from) }
+        found = suite.rounds(items, reps: rounds + 1) { |(bytes, (name, who, from)), _| flood.(bytes, name, who, from) }
         found = found.to_h { |(bytes, (name, *)), list| [[bytes, name], suite.medians(list.size > 1 ? list.drop(1) : list)] }
         rows = sizes.map do |bytes|
-          one, two = found[[bytes, "1 node"]], found[[bytes, "2 nodes"]]
+          one, two, all = found[[bytes, "1 node"]], found[[bytes, "2 nodes"]], found[[bytes, "put_all"]]
           [Bench.figure(bytes), *(one.is_a?(Array) ? [Bench.figure(1e9 / one[0]), Bench.us(one[2])] : [one, nil]),
-           *(two.is_a?(Array) ? [Bench.figure(1e9 / two[0]), Bench.figure(two[1]), Bench.us(two[2])] : [two])]
+           *(two.is_a?(Array) ? [Bench.figure(1e9 / two[0]), Bench.figure(two[1]), Bench.us(two[2])] : [two, nil, nil]),
+           *(all.is_a?(Array) ? [Bench.figure(1e9 / all[0]), Bench.figure(all[1]), Bench.us(all[2])] : [all])]
         end
-        report.table(["bytes", "1 node, puts/s", "processor us", "2 nodes, puts/s", "MB/s", "processor us"], rows)
-        small, large = found[[64, "2 nodes"]], found[[1 << 20, "2 nodes"]]
-        report.bound("remote puts of 64 B a second, pipelined", small.is_a?(Array) ? 1e9 / small[0] : nil, 200_000, "", least: true)
+        report.table(["bytes", "1 node, puts/s", "processor us", "2 nodes, puts/s", "MB/s", "processor us", "put_all, puts/s", "MB/s", "processor us"], rows)
+        large = found[[1 << 20, "2 nodes"]]
+        { "put_all" => "put_all", "2 nodes" => "64 threads" }.each do |name, words|
+          small = found[[64, name]]
+          report.bound("remote puts of 64 B a second, pipelined by #{words}", small.is_a?(Array) ? 1e9 / small[0] : nil, 200_000, "", least: true)
+        end
         report.bound("remote puts of 1 MB", large.is_a?(Array) ? large[1] : nil, 1000, "MB/s", least: true)
         report.data["throughput"] = found.map { |(bytes, name), v| { bytes: bytes, nodes: name, figures: v } }
       end

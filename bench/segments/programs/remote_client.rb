@@ -1,7 +1,7 @@
 # A client of another node's segments. Says "ready" and obeys lines on standard input, each answered by a line of figures: nanoseconds,
 # the median, the 99th percentile and the mean of one operation in a closed loop:
 # put BYTES N, take BYTES N (fill BYTES N before, empty BYTES N after a put), peek BYTES N, peeks PREFIX N (each key once), beside MODE BYTES N (64 bytes beside transfers of BYTES: up, down).
-# flood BYTES N THREADS: N puts by so many threads; nanoseconds of one, as a whole. drown KEY THREADS: so many threads peek from now on.
+# flood BYTES N THREADS: N puts by so many threads; nanoseconds of one, as a whole. pipeline BYTES N: by one put_all. drown KEY THREADS: so many threads peek from now on.
 # usage: kumi node NAME --listen ADDR --join ADDR remote_client.rb OWNER
 require "kumihimo/segments"
 
@@ -56,6 +56,14 @@ def flood(bytes, n, threads)
   [(now - from) / (each * threads).to_f]
 end
 
+def pipeline(bytes, n)
+  data = FLOODS[bytes]
+  values = Array.new(n) { |i| data[i & 7] }
+  from = now
+  OTHER.put_all("q", values)
+  [(now - from) / n.to_f]
+end
+
 # The transfer goes on all the while.
 def beside(mode, bytes, n)
   big = OTHER.key("big")
@@ -102,7 +110,7 @@ while (line = $stdin.gets)
   begin
     figures =
       case word
-      when "fill", "empty", "put", "peek", "flood" then __send__(word, *rest.map { |w| Integer(w) })
+      when "fill", "empty", "put", "peek", "flood", "pipeline" then __send__(word, *rest.map { |w| Integer(w) })
       when "take" then timed(Integer(rest[1])) { QUEUE.take }
       when "peeks" then timed(Integer(rest[1])) { |i| OTHER.peek("#{rest[0]}.#{i}") }
       when "drown" then drown(rest[0], Integer(rest[1]))
