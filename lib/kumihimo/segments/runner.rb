@@ -5,14 +5,17 @@ module Kumihimo
     # Threads that run code segments. While one has runs in hand another is idle or on its way, so that a run may block: the other one
     # takes over what has not begun.
     module Runner
+      # It is counted on from the moment on in which nothing can come between.
       def self.start
-        # Whoever kills it does so once it is known to be there.
-        thread = Thread.handle_interrupt(Object => :never) { Thread.new { Runner.work } }
-        thread.name = "segments' runner"
-        thread.report_on_exception = false
-      rescue ThreadError
-        __seg_runner_gone(nil)
-        raise
+        Thread.handle_interrupt(Object => :never) do
+          __seg_expect
+          thread = Thread.new { Runner.work }
+          thread.name = "segments' runner"
+          thread.report_on_exception = false
+        rescue ThreadError
+          __seg_runner_gone(nil)
+          raise
+        end
       end
 
       def self.work

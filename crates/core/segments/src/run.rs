@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 
 pub static TABLE: &[NativeDef] = &[
     leaf("__seg_start", 2, start),
+    leaf("__seg_expect", 0, expect),
     leaf("__seg_runner", 0, runner),
     leaf("__seg_next", 1, next),
     leaf("__seg_input", 2, input),
@@ -109,15 +110,17 @@ fn begin(cx: &mut Cx, made: &'static Made, object: Value, plan: Value) -> Result
             }
         }
         let served = inner.runs.is_served();
-        if !served {
-            inner.runs.expect();
-        }
         drop(inner);
         woken.wake(cx);
         return Ok(!served);
     }
 }
 
+/// `__seg_expect()`: a runner is about to be started, which nothing keeps from it any more.
+fn expect(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    made(cx)?.shared.lock().runs.expect();
+    Ok(Value::NIL)
+}
 /// `__seg_runner()`: the running thread is a runner from now on.
 fn runner(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let made = made(cx)?;
@@ -159,13 +162,8 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             }
         }
         let alone = !inner.runs.has_spare();
-        let due = if alone {
-            // This one came; nobody else does.
-            inner.runs.expect();
-            None
-        } else {
-            inner.deal(me.number, &mut woken)
-        };
+        // This one came; nobody else does.
+        let due = if alone { None } else { inner.deal(me.number, &mut woken) };
         drop(inner);
         woken.wake(cx);
         // What was due with another runner may have begun meanwhile.

@@ -410,7 +410,7 @@ impl Runs {
         self.runners.insert(self.last, Seat { hand: hand.clone(), role: Role::Coming, laden: false });
         (self.last, hand)
     }
-    /// Another runner is to be started: it counts as coming.
+    /// Another runner is about to be started: it counts as coming.
     pub fn expect(&mut self) {
         self.coming += 1;
     }
@@ -483,8 +483,8 @@ impl Runs {
         self.idle.push((waker, number));
         true
     }
-    /// The runner has ended; what was due comes to others. True: another one is to be started, and counts as coming. With what
-    /// the run was given that was cut short.
+    /// The runner has ended; what was due comes to others. True: another one is to be started. With what the run was given
+    /// that was cut short.
     pub fn leave(&mut self, number: u64, woken: &mut Woken) -> (bool, Option<Given>) {
         self.come(number, woken);
         let mut cut = None;
@@ -514,9 +514,6 @@ impl Runs {
             woken.add(self.call_one());
         }
         let needed = !self.has_spare() && (work || self.busy > 0);
-        if needed {
-            self.expect();
-        }
         (needed, cut)
     }
 }
