@@ -1,17 +1,24 @@
 //! Large messages: they go and come by pieces, between which the small ones have their turn.
 //!
-//! **Invariant.** A turn of the server carries one piece in and one out, after all that is small. A connection for large messages stands
-//! in line as long as it may have more: the kernel's queue tells of each change once.
+//! **Invariant.** A turn of the server carries one piece in and one out, after all that is small; several where nothing small came lately, for
+//! a turn costs a look at all connections. A connection for large messages stands in line as long as it may have more: the kernel's queue
+//! tells of each change once.
 
-use super::Server;
+use super::{MS, Server};
 use crate::channel::{Channel, PIECE};
 use kumi_segments::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// So many in a turn where nobody is kept waiting, and how long after something small somebody may be.
+const PIECES: usize = 4;
+const LATELY: Time = MS;
+
 /// Connections for large messages that may go on.
 #[derive(Default)]
 pub struct Bulk {
+    /// When something small came last.
+    small: Time,
     /// What came there is to be read; whether it has ended after that.
     reads: VecDeque<(usize, bool)>,
     writes: VecDeque<Arc<Channel>>,
@@ -20,6 +27,11 @@ pub struct Bulk {
 impl Bulk {
     pub fn is_empty(&self) -> bool {
         self.reads.is_empty() && self.writes.is_empty()
+    }
+
+    /// Something small came.
+    pub fn note_small(&mut self, at: Time) {
+        self.small = at;
     }
 
     /// This connection may have something to read; `ends`: and its end behind it.
@@ -39,15 +51,17 @@ impl Bulk {
 }
 
 impl Server {
-    /// Carries a piece each way.
+    /// Carries a piece each way, or several.
     pub(super) fn carry(&mut self, at: Time) {
+        let pieces = if at.saturating_sub(self.bulk.small) < LATELY { 1 } else { PIECES };
         if let Some((token, ends)) = self.bulk.reads.pop_front() {
             let channel = self.lines.get(&token).map(|l| l.channel.clone());
-            if channel.is_some_and(|c| self.read_once(at, token, &c, PIECE, ends)) {
+            if channel.is_some_and(|c| self.read_once(at, token, &c, pieces * PIECE, ends)) {
                 self.bulk.read(token, ends);
             }
         }
-        if let Some(channel) = self.bulk.writes.pop_front() {
+        for _ in 0..pieces {
+            let Some(channel) = self.bulk.writes.pop_front() else { break };
             self.write(at, &channel);
         }
     }

@@ -405,6 +405,7 @@ impl Server {
     }
 
     fn read(&mut self, at: Time, token: usize, channel: &Arc<Channel>, ends: bool) {
+        self.bulk.note_small(at);
         for _ in 0..READS {
             if !self.read_once(at, token, channel, BUFFER, ends) {
                 return;
