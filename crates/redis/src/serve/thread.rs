@@ -14,8 +14,8 @@ use std::time::Duration;
 
 /// A server is to have taken a connection within this.
 const DIAL: Time = 3_000_000_000;
-/// Between two attempts, at first and at last.
-const PAUSE: [Time; 2] = [20_000_000, 1_000_000_000];
+/// Between two attempts, at first and at last: a server that loads its data is asked again before long.
+const PAUSE: [Time; 2] = [20_000_000, 250_000_000];
 /// After what will not be better by itself.
 const LONG_PAUSE: Time = 2_000_000_000;
 
