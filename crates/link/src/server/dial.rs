@@ -35,8 +35,6 @@ const FIRST: Time = 50 * MS;
 /// So long after the first of several failures no wait is longer than that.
 const EARLY: Time = 10_000 * MS;
 const EARLY_MOST: Time = 500 * MS;
-/// So long an attempt may go unanswered in that time: the system asks again after one second, then after two, then after four.
-const UNANSWERED: Time = 750 * MS;
 /// Failures are remembered so long.
 const REMEMBERED: Time = 60_000 * MS;
 
@@ -49,16 +47,13 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Is the first of them not long ago, if there was any?
-    fn early(&self, at: Time) -> bool {
-        self.count == 0 || at.saturating_sub(self.since) < EARLY
-    }
     /// One more: how long to wait after it. `chance`: any number; `most`: the longest wait.
     fn add(&mut self, at: Time, chance: u64, most: Time) -> Time {
         if self.count == 0 {
             self.since = at;
         }
-        let most = if self.early(at) { most.min(EARLY_MOST) } else { most };
+        let early = at.saturating_sub(self.since) < EARLY;
+        let most = if early { most.min(EARLY_MOST) } else { most };
         let long = (FIRST << self.count.min(20)).clamp(2, most.max(2));
         self.count = self.count.saturating_add(1);
         long / 2 + chance % (long / 2)
@@ -312,12 +307,6 @@ impl Server {
         }
     }
 
-    /// Is an attempt that began at `since` to be given up, because it may be answered sooner if it is made anew?
-    pub(super) fn is_unanswered(&self, at: Time, since: Time, address: &str) -> bool {
-        let early = self.dials.0.get(address).is_none_or(|d| d.failures.early(at));
-        early && at.saturating_sub(since) > UNANSWERED
-    }
-
     /// Calls again who is wanted, and forgets old failures.
     pub(super) fn dial_due(&mut self, at: Time) {
         let due: Vec<Arc<str>> = self.dials.0.iter().filter(|(_, d)| d.next().is_some_and(|n| n <= at)).map(|d| d.0.clone()).collect();
@@ -350,10 +339,8 @@ mod tests {
             while at < first + EARLY {
                 let wait = failures.add(at, chance, MOST);
                 assert!((FIRST / 2..=EARLY_MOST).contains(&wait), "{wait} ns after {} failures", failures.count);
-                assert!(failures.early(at));
                 at += wait;
             }
-            assert!(!failures.early(at));
         }
     }
 

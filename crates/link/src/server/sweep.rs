@@ -6,7 +6,6 @@ use crate::channel::kind;
 use crate::error::{Why, code};
 use kumi_segments::Time;
 use kumi_wire::Reason;
-use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 
 /// How often.
@@ -20,16 +19,7 @@ impl Server {
         let limits = &self.shared.limits;
         let (handshake, silence) = (limits.handshake.as_nanos() as Time, limits.silence.as_nanos() as Time);
         let idle = limits.idle;
-        let (mut unanswered, mut late, mut silent, mut quiet, mut unused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (&token, line) in &self.lines {
-            let connecting = line.phase == Phase::Connecting;
-            if connecting && line.dialed.as_ref().is_some_and(|address| self.is_unanswered(at, line.since, address)) {
-                unanswered.push(token);
-            }
-        }
-        for token in unanswered {
-            self.close(at, token, Why::Socket(ErrorKind::TimedOut, "it did not answer".to_owned()));
-        }
+        let (mut late, mut silent, mut quiet, mut unused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (&token, line) in &mut self.lines {
             let since = at.saturating_sub(line.heard);
             if line.phase < Phase::Aside {
