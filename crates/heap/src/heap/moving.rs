@@ -3,7 +3,7 @@
 //! **Invariant.** A buffer has one owner: the new cell has it from the moment on that the old one has lost it. Who looked at the
 //! old cell before still reads that buffer, so the new cell is known to others wherever the old one was: then what it replaces is
 //! kept until they are done (`lockfree/deferred.rs`). It gets its state while it is empty, so that no element has to be looked at; those of
-//! the old one have that state already.
+//! the old one have that state already. The slots of an object stay as they were: nobody who comes later sees them.
 
 use super::Heap;
 use crate::cells::array::{ArrayBuf, Held};
@@ -54,8 +54,8 @@ impl Heap {
                 let new = self.like(h, ObjectObj::empty(hdr), n as usize);
                 let shape = o.shape();
                 for i in 0..n as u32 {
+                    // The old one keeps it: who has looked at its class already reads what it held, not nil.
                     self.edit(new).set_slot(i, o.slot(i));
-                    self.edit(o).set_slot(i, Value::UNDEF);
                 }
                 self.edit(new).ext = self.edit(o).ext.steal();
                 new.set_shape(shape);
