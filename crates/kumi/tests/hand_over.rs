@@ -154,8 +154,8 @@ fn others_may_be_at_the_old_root() {
          odd = Queue.new
          60.times do |round|
            n = sizes[round % 3]
-           roots = [(1..n).map { |i| [i] }, (1..n).to_h { |i| [i, [i]] }, +'x' * n, Held.new([n]).tap { |h| h.later(n % 50) }]
-           old = roots[round % 4]
+           roots = [(1..n).map { |i| [i] }, (1..n).to_h { |i| [i, [i]] }, +'x' * n, Held.new([n]).tap { |h| h.later(n % 50) }, Point.new([n], [n])]
+           old = roots[round % 5]
            stop = false
            others = 3.times.map do |k|
              Thread.new do
@@ -167,6 +167,8 @@ fn others_may_be_at_the_old_root() {
                    k == 0 ? old[rand(1000)] = [0] : k == 1 ? old.delete(rand(1000)) : old.to_a.each { |_, x| odd << x unless Array === x }
                  when String
                    k == 0 ? old << 'x' : k == 1 ? old[0] = 'x' : (odd << old.dup unless old.count('x') == old.size || k == 2)
+                 when Point
+                   k == 0 ? old.a = [0] : (odd << old.a unless Array === old.a)
                  when Held
                    k == 0 ? old.held = [0] : k == 1 ? old.v1 : (odd << old.held unless Array === old.held)
                  else break
@@ -183,6 +185,7 @@ fn others_may_be_at_the_old_root() {
              when Hash then new[i] = [i]; new.delete(i - 1)
              when String then new << 'x'; new[0] = 'x'
              when Held then new.held = [i]
+             when Point then new.a = [i]
              end }
            odd << round unless gone?(old)
            stop = true

@@ -1,9 +1,10 @@
-//! An object is moved: a new cell takes over what it holds, and the old one is left empty.
+//! An object is moved: a new cell takes over what it holds, and nobody sees anything in the old one any more.
 //!
 //! **Invariant.** A buffer has one owner: the new cell has it from the moment on that the old one has lost it. Who looked at the
 //! old cell before still reads that buffer, so the new cell is known to others wherever the old one was: then what it replaces is
 //! kept until they are done (`lockfree/deferred.rs`). It gets its state while it is empty, so that no element has to be looked at; those of
-//! the old one have that state already. The slots of an object stay as they were: nobody who comes later sees them.
+//! the old one have that state already. The slots of an Object or a Struct stay as they were, for who has looked at the class already: nobody who
+//! comes later sees them.
 
 use super::Heap;
 use crate::cells::array::{ArrayBuf, Held};
@@ -15,8 +16,8 @@ use crate::{ArrayObj, HashData, HashObj, ROOT_SHAPE, Value};
 use std::sync::atomic::Ordering::*;
 
 impl Heap {
-    /// A new cell of the class and kind of `v` with all that it holds, in constant time whatever the number of elements; `v` becomes an
-    /// empty frozen object of class `gone`. Its object id, finalizers and singleton class's attachment are not moved. `None`, and nothing
+    /// A new cell of the class and kind of `v` with all that it holds, in constant time whatever the number of elements; `v` becomes a
+    /// frozen object of class `gone`, which shows nothing of it. Its object id, finalizers and singleton class's attachment are not moved. `None`, and nothing
     /// has changed: cells of this kind are not moved.
     ///
     /// The caller has `v`'s lock where others may reach it.
@@ -54,7 +55,6 @@ impl Heap {
                 let new = self.like(h, ObjectObj::empty(hdr), n as usize);
                 let shape = o.shape();
                 for i in 0..n as u32 {
-                    // The old one keeps it: who has looked at its class already reads what it held, not nil.
                     self.edit(new).set_slot(i, o.slot(i));
                 }
                 self.edit(new).ext = self.edit(o).ext.steal();
@@ -69,7 +69,6 @@ impl Heap {
                 // A large cell is not born private.
                 self.before_store_all(new.val(), &all);
                 new.put(all.iter().copied());
-                s.put(all.iter().map(|_| Value::NIL));
                 new.val()
             }
             Kind::Data => {

@@ -60,6 +60,7 @@ impl Walker for Aside {
         let Some(h) = v.header() else { return unknown };
         let class = match h.kind {
             // A number is what it is, frozen or not.
+            Kind::Big if v.as_big().is_some_and(|b| b.n.byte_len() > MOST) => return unknown,
             Kind::Float | Kind::Big => return encoder.parts(self, v, h.kind),
             Kind::Array if v.as_array().is_some_and(|a| a.len() <= MOST) => self.array,
             Kind::Hash if v.as_hash().is_some_and(|h| h.h.len() <= MOST) => self.hash,

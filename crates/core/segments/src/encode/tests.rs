@@ -61,9 +61,9 @@ fn beside_the_workers_the_same_is_written() {
     let hash = cx.hash();
     assert!(cx.hash_put_plain(hash.as_hash().unwrap(), name, text));
     let many = cx.array(&[Value::NIL; 10_000]);
-    let set = cx.heap.object(cx.k.object);
+    let plain = cx.heap.object(cx.k.object);
     assert!(by(text).is_none() && by(hash).is_none(), "others may change it");
-    for v in [text, long, range, hash, many, set] {
+    for v in [text, long, range, hash, many, plain] {
         v.header().unwrap().set(flag::FROZEN);
     }
     for v in [Value::NIL, Value::TRUE, Value::fix(-5), text, name, big, float, range, hash] {
@@ -73,10 +73,10 @@ fn beside_the_workers_the_same_is_written() {
     assert!(by(all).is_none());
     all.header().unwrap().set(flag::FROZEN);
     assert_eq!(by(all), encode(&mut cx, all).ok());
-    for v in [long, foreign, many, set] {
+    for v in [long, foreign, many, plain] {
         assert!(by(v).is_none(), "a worker's");
     }
-    let inside = cx.array(&[set]);
+    let inside = cx.array(&[plain]);
     inside.header().unwrap().set(flag::FROZEN);
     assert!(by(inside).is_none());
     drop(cx);

@@ -47,8 +47,8 @@ struct Answer {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
     New,
-    /// Somebody encodes it beside the workers.
-    Aside,
+    /// Somebody is encoding it.
+    Work,
     /// It is the task's.
     Task,
 }
@@ -58,7 +58,7 @@ impl Encoder {
         let aside = Mutex::new(Some(Aside::new(cx)));
         Encoder { waiting: Mutex::default(), news: AtomicBool::new(false), keys: Mutex::default(), bell: Bell::default(), aside }
     }
-    /// Under the manager's lock. Then somebody serves what is held ([`Remote::encode_held`]).
+    /// Under the manager's lock, but for what has no value of Ruby's. Then somebody serves what is held ([`Remote::encode_held`]).
     pub fn add(&self, client: Box<[u8]>, m: FromOwner<Cell>) {
         let mut w = self.waiting.lock();
         let number = w.next;
@@ -122,7 +122,7 @@ impl Remote {
             return;
         }
         let mut rest = false;
-        while let Some((number, client, m)) = self.encoder.first(At::New, At::Aside) {
+        while let Some((number, client, m)) = self.encoder.first(At::New, At::Work) {
             match self.encoder.by_hand(&m).map(|ready| self.answer_at_once(&client, ready)) {
                 Some(Ok(())) => self.encoder.done(number),
                 // It is of another kind, or too long to be sent.
@@ -144,7 +144,7 @@ impl Remote {
         if !self.encoder.news.swap(false, AcqRel) {
             return;
         }
-        while let Some((number, client, m)) = self.encoder.first(At::New, At::Aside) {
+        while let Some((number, client, m)) = self.encoder.first(At::New, At::Work) {
             send(cx, self, &client, m);
             self.encoder.done(number);
         }
@@ -203,7 +203,7 @@ fn encode_some(cx: &mut Cx, remote: &Arc<Remote>, name: &[u8]) -> Result<bool, E
 /// `__seg_encoder()`: works as long as the program runs.
 pub fn run(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let remote = super::calls::remote(cx)?;
-    if let Some((number, client, m)) = remote.encoder.first(At::Task, At::Aside) {
+    if let Some((number, client, m)) = remote.encoder.first(At::Task, At::Work) {
         send(cx, &remote, &client, m);
         remote.encoder.done(number);
         // Another task may want to run.
