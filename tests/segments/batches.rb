@@ -35,14 +35,16 @@ end
 
 # Each waits for the next one.
 chain = Array.new(40) { Thread::Queue.new }
+passed = Thread::Queue.new
 links = Array.new(40) do |i|
   Quiet.start(i) do
     chain[i + 1].pop if i < 39
+    passed << i
     chain[i] << i
   end
 end
 links.each { |segment| segment.join(timeout: 60) }
-puts "a chain that ends with its last: #{Array.new(40) { ENDED.pop } == [*0...40].reverse}"
+puts "a chain that ends with its last: #{Array.new(40) { passed.pop } == [*0...40].reverse}, #{Array.new(40) { ENDED.pop }.sort == [*0...40]}"
 
 # One computes, and says when the others are done.
 spins = others(100, 0) { Thread.pass until ENDED.size == 99 }

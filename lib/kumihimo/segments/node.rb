@@ -65,10 +65,11 @@ module Kumihimo
 
         # Serves this node's segments until it is told to end.
         def serve
-          puts "node #{Segments.node} serves at #{Segments.address}"
-          $stdout.flush
           over = Thread::Queue.new
           %w[TERM INT].each { |signal| end_by(signal) { over << true } }
+          # Who reads this line may signal at once.
+          puts "node #{Segments.node} serves at #{Segments.address}"
+          $stdout.flush
           over.pop
         end
 
