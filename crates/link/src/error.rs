@@ -24,6 +24,8 @@ pub mod code {
     pub const SECOND: u16 = OWN + 7;
     /// It called itself.
     pub const ITSELF: u16 = OWN + 6;
+    /// Nothing that is sent arrives.
+    pub const UNHEARD: u16 = OWN + 8;
 }
 
 /// Why a node was not started, or its certificates not changed.
@@ -138,6 +140,11 @@ impl Why {
             Why::Replaced => true,
             _ => false,
         }
+    }
+
+    /// Whether it says that the peer may be gone, beyond what the absence of its answers does.
+    pub(crate) fn is_hint(&self) -> bool {
+        !self.is_orderly() && !matches!(self, Why::Here(r) if r.code == code::UNHEARD)
     }
 }
 

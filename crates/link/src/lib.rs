@@ -41,7 +41,7 @@
 //! east.stop();
 //! # Ok::<(), kumi_link::LinkError>(())
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![deny(missing_docs)]
 
 mod address;

@@ -7,6 +7,7 @@
 //! the serving thread has been told (`dirty`), or whoever holds the lock sends them before it lets go.
 
 mod peer;
+mod stuck;
 mod tunnel;
 
 pub use peer::{Peer, Way};
@@ -332,6 +333,17 @@ impl Channel {
         s.waiting_bytes = 0;
         let _ = registry.deregister(&mut SourceFd(&self.socket.as_raw_fd()));
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
+    }
+
+    /// Nothing that was sent on it arrives any more.
+    pub fn is_stuck(&self) -> bool {
+        stuck::is_stuck(&self.socket)
+    }
+
+    /// It is to be closed, and what its system still holds is of no use to anybody.
+    pub fn abandon(&self, why: Why) {
+        let _ = self.socket.set_linger(Some(Duration::ZERO));
+        self.fail(why);
     }
 
     /// Bytes that wait.

@@ -9,7 +9,7 @@ use super::line::Phase;
 use super::{MS, Server};
 use crate::address::Address;
 use crate::channel::{Channel, Left, Peer, Writer, kind};
-use crate::error::{SendError, Why};
+use crate::error::{SendError, Why, code};
 use crate::link::Command;
 use kumi_segments::Time;
 use kumi_wire::{Reason, Role};
@@ -35,6 +35,8 @@ const FIRST: Time = 50 * MS;
 /// So long after the first of several failures no wait is longer than that.
 const EARLY: Time = 10_000 * MS;
 const EARLY_MOST: Time = 500 * MS;
+/// So long an attempt in those seconds may go without an answer.
+const IMPATIENT: Time = 500 * MS;
 /// Failures are remembered so long.
 const REMEMBERED: Time = 60_000 * MS;
 
@@ -57,6 +59,17 @@ impl Failures {
         let long = (FIRST << self.count.min(20)).clamp(2, most.max(2));
         self.count = self.count.saturating_add(1);
         long / 2 + chance % (long / 2)
+    }
+
+    /// How long the next attempt may go without an answer. The system repeats it after one second, after two, after four: while the way to a
+    /// node that was there a moment ago may come back at any time, a new attempt is sooner. Each second one is patient, for the way may be long.
+    fn patience(&self, at: Time) -> Time {
+        match (self.count, at.saturating_sub(self.since) < EARLY) {
+            (0, _) => IMPATIENT,
+            (n, true) if n % 2 == 0 => IMPATIENT,
+            (_, true) => 3 * IMPATIENT,
+            (_, false) => Time::MAX,
+        }
     }
 }
 
@@ -82,6 +95,11 @@ impl Dials {
     /// When [`Server::dial_due`] has something to do.
     pub fn next(&self) -> Option<Time> {
         self.0.values().filter_map(Dial::next).min()
+    }
+
+    /// How long a call of this address may go without an answer.
+    pub fn patience(&self, at: Time, address: &str) -> Time {
+        self.0.get(address).map_or(Time::MAX, |d| d.failures.patience(at))
     }
 }
 
@@ -265,6 +283,7 @@ impl Server {
         let more = self.dials.0.get(address).is_some_and(|d| !d.others.is_empty());
         match why {
             Why::Socket(..) if more => self.next_address(at, address, why),
+            Why::Here(reason) if more && reason.code == code::SILENT => self.next_address(at, address, why),
             _ => self.wait(at, address),
         }
     }
@@ -352,6 +371,22 @@ mod tests {
         assert!(later.is_sorted());
         assert_eq!(*later.last().unwrap(), MOST / 2);
         assert!((0..100).all(|_| failures.add(EARLY, u64::MAX, MOST) <= MOST));
+    }
+
+    #[test]
+    fn a_call_of_who_was_there_a_moment_ago_goes_again_soon_and_in_the_end_is_patient() {
+        let mut failures = Failures::default();
+        let mut at = 77_000 * MS;
+        let first = at;
+        let mut calls = Vec::new();
+        while at < first + EARLY {
+            let patience = failures.patience(at);
+            calls.push(patience / MS);
+            at += patience;
+            at += failures.add(at, 0, MOST);
+        }
+        assert!(calls.iter().all(|c| *c <= 1500) && calls.contains(&500) && calls.contains(&1500), "{calls:?}");
+        assert_eq!(failures.patience(at + EARLY), Time::MAX);
     }
 
     #[test]

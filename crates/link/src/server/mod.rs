@@ -556,7 +556,7 @@ impl Server {
                     self.close(at, token, Why::Replaced);
                 }
                 self.host.disconnected(peer, &why);
-                if !why.is_orderly() {
+                if why.is_hint() {
                     self.membership.connection_lost(at, peer.name());
                     self.gossip(at);
                 }

@@ -19,13 +19,20 @@ impl Server {
         let limits = &self.shared.limits;
         let (handshake, silence) = (limits.handshake.as_nanos() as Time, limits.silence.as_nanos() as Time);
         let idle = limits.idle;
-        let (mut late, mut silent, mut quiet, mut unused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut late, mut stuck, mut silent, mut quiet, mut unused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (&token, line) in &mut self.lines {
             let since = at.saturating_sub(line.heard);
-            if line.phase < Phase::Aside {
-                if at.saturating_sub(line.since) > handshake {
-                    late.push(token);
-                }
+            let shakes = line.phase < Phase::Aside;
+            let patience = match &line.dialed {
+                Some(address) if line.phase == Phase::Connecting => handshake.min(self.dials.patience(at, address)),
+                _ => handshake,
+            };
+            if shakes && at.saturating_sub(line.since) > patience {
+                late.push(token);
+            } else if line.phase > Phase::Connecting && line.channel.is_stuck() {
+                stuck.push(token);
+            } else if shakes {
+                continue;
             } else if line.deadline.is_some_and(|d| d <= at) {
                 silent.push(token);
             } else if since > silence && line.deadline.is_none() {
@@ -41,6 +48,14 @@ impl Server {
         for token in late {
             let text = "the handshake took too long".to_owned();
             self.close(at, token, Why::Here(Reason { code: code::SILENT, text }));
+        }
+        for token in stuck {
+            let text = "what was sent is not acknowledged".to_owned();
+            let why = Why::Here(Reason { code: code::UNHEARD, text });
+            if let Some(line) = self.lines.get(&token) {
+                line.channel.abandon(why.clone());
+            }
+            self.close(at, token, why);
         }
         for token in silent {
             self.refuse(at, token, Reason { code: code::SILENT, text: "nothing came for too long".to_owned() });
