@@ -4,6 +4,7 @@ use crate::chance::Chance;
 use crate::engine::{Engine, Server};
 use crate::netns::Namespaces;
 use crate::proxy::Network;
+use crate::stall::Stalls;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -77,6 +78,7 @@ pub struct Cluster {
     pub nodes: Vec<Node>,
     pub names: Vec<String>,
     pub server: Option<Server>,
+    stalls: Stalls,
     folder: PathBuf,
     marks: Option<File>,
     /// What nodes have said that they should not.
@@ -121,6 +123,8 @@ impl Cluster {
             nodes,
             names,
             server,
+            // Where a store has to keep what it acknowledges.
+            stalls: Stalls::watch(Some(folder).filter(|_| setting.engine != Engine::Memory)).map_err(text)?,
             folder: folder.to_owned(),
             marks: None,
             complaints: Arc::default(),
@@ -250,8 +254,8 @@ impl Cluster {
         } else if let Err(why) = &stopped {
             complain(&self.complaints, "harness", why);
         }
-        for (start, end) in self.network.stalls() {
-            self.mark("stalled", "", start, end, "the proxies");
+        for (start, end, what) in self.stalls.take() {
+            self.mark("stalled", "", start, end, what);
         }
         let suffix = format!("-{}.jsonl", self.epoch);
         let files = std::fs::read_dir(&self.folder).map_err(|e| e.to_string())?.flatten().map(|e| e.path());

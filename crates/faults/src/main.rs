@@ -10,6 +10,7 @@ mod fault;
 mod netns;
 mod proxy;
 mod run;
+mod stall;
 
 use chance::Chance;
 use cluster::{Cluster, Setting};

@@ -3,7 +3,6 @@
 //! **Invariant.** Within a connection bytes keep their order, and none is left out: what is not handed on is held back, or the connection ends.
 
 use crate::chance::Chance;
-use crate::cluster::now;
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -37,15 +36,11 @@ struct Inner {
     open: Vec<(String, String, TcpStream, TcpStream)>,
     seed: u64,
     over: bool,
-    /// When the machine did not run the proxies.
-    stalls: Vec<(u64, u64)>,
 }
 
 /// Bytes before a caller's name, as crate wire has it: magic, a frame's head, versions, incarnation, features, four limits.
 const NAME_AT: usize = 8 + 10 + 4 + 8 + 8 + 16;
 const TURN: Duration = Duration::from_millis(5);
-/// Nanoseconds.
-const LATE: u64 = 100_000_000;
 
 impl Network {
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -54,23 +49,7 @@ impl Network {
     pub fn new(seed: u64) -> Network {
         let network = Network::default();
         network.inner().seed = seed;
-        let watched = network.clone();
-        spawn(move || {
-            let mut last = now();
-            while !watched.inner().over {
-                sleep(TURN);
-                let (before, at) = (last, now());
-                if at - before > LATE {
-                    watched.inner().stalls.push((before, at));
-                }
-                last = at;
-            }
-        });
         network
-    }
-    /// When nothing was handed on that should have been, since this was asked before.
-    pub fn stalls(&self) -> Vec<(u64, u64)> {
-        std::mem::take(&mut self.inner().stalls)
     }
     /// Begins to hand on to a node, and gives the address of its proxy. `caller`: who calls there; else callers say so themselves, as nodes do.
     pub fn serve(&self, node: &str, caller: Option<&str>) -> std::io::Result<SocketAddr> {
