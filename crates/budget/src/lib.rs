@@ -36,7 +36,7 @@ mod reserve;
 pub use account::{Account, Charged};
 pub use group::{set_group, watch};
 pub use grow::Grow;
-pub use reserve::{hold, is_pressed, is_tight, make_way, release, restore, take_pressed};
+pub use reserve::{has_little, hold, is_pressed, is_tight, make_way, release, restore, take_pressed};
 
 use account::{PROCESS, current};
 use group::is_crowded;

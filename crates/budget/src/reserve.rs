@@ -69,7 +69,12 @@ pub fn is_pressed() -> bool {
 /// The same, or the system could hardly give more: what allocates by other means than the process's allocator (parsers, the
 /// engine of regular expressions) cannot have a part of the reserve.
 pub fn is_tight() -> bool {
-    is_pressed() || !system_has(SIZE.load(Relaxed)) || crate::is_crowded()
+    is_pressed() || has_little()
+}
+/// Could the system hardly give more as it is now, whatever was said before? Who has just freed all that it can asks this: a thread that
+/// looked at the group's limit before may press after.
+pub fn has_little() -> bool {
+    !system_has(SIZE.load(Relaxed)) || crate::is_crowded()
 }
 /// For what is about to allocate by such means: where the system has little left, it gets a part of the reserve.
 pub fn make_way() {
@@ -97,6 +102,9 @@ mod tests {
     #[test]
     fn parts_go_one_by_one_and_come_back() {
         assert!(!release() && restore() && system_has(1 << 40));
+        // Who pressed may have looked a while ago.
+        press();
+        assert!(is_tight() && !has_little() && take_pressed() && !is_tight());
         hold(1 << 30);
         for _ in 0..PARTS {
             assert!(release() && take_pressed() && !take_pressed());

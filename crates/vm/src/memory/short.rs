@@ -78,6 +78,6 @@ impl Cx {
         kumi_budget::take_pressed();
         self.collect_hard();
         // The allocator may keep addresses that it has freed: then little lives, and there is room in them.
-        (!kumi_budget::restore() || kumi_budget::is_tight()) && !kumi_budget::is_half_free()
+        (!kumi_budget::restore() || kumi_budget::has_little()) && !kumi_budget::is_half_free()
     }
 }
