@@ -101,23 +101,24 @@ impl Table {
         if self.rows.is_empty() {
             return text;
         }
-        text.push_str("| fault | | runs without anything wrong | operations | unknown | seen twice | longest recovery |\n|---|---|--:|--:|--:|--:|--:|\n");
+        // Of faults that share histories the calls of each are not known.
+        let shared = self.epochs.0 > 0;
+        text.push_str("| fault | | nothing wrong |");
+        text.push_str(if shared {
+            " longest recovery |\n|---|---|--:|--:|\n"
+        } else {
+            " calls | of unknown outcome | seen twice | longest recovery |\n|---|---|--:|--:|--:|--:|--:|\n"
+        });
         for (f, r) in &self.rows {
-            text.push_str(&format!(
-                "| {} | {} | {} of {} | {} | {} | {} | {:.2} s |\n",
-                f.name(),
-                f.what(),
-                r.right,
-                r.runs,
-                r.ops,
-                r.unknown,
-                r.doubles,
-                r.longest
-            ));
+            text.push_str(&format!("| {} | {} | {} of {} |", f.name(), f.what(), r.right, r.runs));
+            if !shared {
+                text.push_str(&format!(" {} | {} | {} |", r.ops, r.unknown, r.doubles));
+            }
+            text.push_str(&format!(" {:.2} s |\n", r.longest));
         }
-        if self.epochs.0 > 0 {
+        if shared {
             let (n, wrong, ops) = self.epochs;
-            text.push_str(&format!("\n{n} histories of {ops} operations in all; {wrong} of them wrong\n"));
+            text.push_str(&format!("\n{n} histories of {ops} calls in all; {wrong} of them wrong\n"));
         }
         text
     }
