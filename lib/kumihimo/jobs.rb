@@ -30,6 +30,9 @@ module Kumihimo
         unless manager.is_a?(Segments::Manager) || manager.is_a?(Segments::Proxy)
           raise TypeError, "a store is a manager of segments, not #{manager.inspect}"
         end
+        if manager.is_a?(Segments::Proxy) && manager.where.include?("+cluster:")
+          raise ArgumentError, "jobs need one server, or Sentinels: their keys are in several slots of a cluster"
+        end
         @store = manager
       end
 

@@ -1,8 +1,9 @@
-//! Segments in a store on Redis or Valkey: the programs of `tests/redis` with a server of their own, and the guide's examples. Where
-//! there is neither `redis-server` nor `valkey-server`, these tests count as ignored.
+//! Segments in a store on Redis or Valkey: the programs of `tests/redis` with a server of their own, and the guide's examples. Those that can, and
+//! those of `tests/redis/cluster`, have a cluster as well. Where there is neither `redis-server` nor `valkey-server`, these tests count as ignored.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -24,11 +25,15 @@ struct Server(PathBuf, Child);
 
 impl Server {
     fn new(name: &str) -> Server {
+        Server::with(name, &["--port", "0"])
+    }
+    fn with(name: &str, options: &[&str]) -> Server {
         let folder = std::env::temp_dir().join(format!("kumi-store-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let log = std::fs::File::create(folder.join("log")).unwrap();
         let child = Command::new(program().unwrap())
-            .args(["--port", "0", "--unixsocket", "s", "--dir", ".", "--save", "", "--appendonly", "yes", "--appendfsync", "always"])
+            .args(["--unixsocket", "s", "--dir", ".", "--save", "", "--appendonly", "yes", "--appendfsync", "always"])
+            .args(options)
             .current_dir(&folder)
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())
@@ -46,6 +51,45 @@ impl Server {
     fn address(&self) -> String {
         format!("unix:{}", self.0.join("s").display())
     }
+    /// What a command says.
+    fn say(&self, command: &str) -> String {
+        let mut c = UnixStream::connect(self.0.join("s")).unwrap();
+        c.write_all(format!("{command}\r\n").as_bytes()).unwrap();
+        let mut answer = vec![0; 1 << 16];
+        let n = c.read(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer[..n]).into_owned()
+    }
+}
+
+/// Three servers of a cluster, and its address.
+fn cluster(name: &str) -> (Vec<Server>, String) {
+    // Ports that are free, and so are the cluster's own, 10,000 above them.
+    let mut free: Vec<[TcpListener; 2]> = Vec::new();
+    while free.len() < 3 {
+        let one = TcpListener::bind("127.0.0.1:0").unwrap();
+        let above = one.local_addr().unwrap().port().checked_add(10_000);
+        let above = above.and_then(|p| TcpListener::bind(("127.0.0.1", p)).ok());
+        free.extend(above.map(|a| [one, a]));
+    }
+    let ports: Vec<u16> = free.iter().map(|f| f[0].local_addr().unwrap().port()).collect();
+    drop(free);
+    let start = |(i, port): (usize, &u16)| {
+        let options = ["--port", &port.to_string(), "--cluster-enabled", "yes", "--appendfsync", "everysec"];
+        let server = Server::with(&format!("{name}-{i}"), &options);
+        server.say(&format!("CLUSTER ADDSLOTSRANGE {} {}", i * 5461, [5460, 10921, 16383][i]));
+        server.say(&format!("CLUSTER SET-CONFIG-EPOCH {}", i + 1));
+        server.say(&format!("CLUSTER MEET 127.0.0.1 {}", ports[0]));
+        server
+    };
+    let servers: Vec<Server> = ports.iter().enumerate().map(start).collect();
+    let began = Instant::now();
+    let whole = |s: &Server| ["cluster_state:ok", "cluster_known_nodes:3"].iter().all(|what| s.say("CLUSTER INFO").contains(what));
+    while !servers.iter().all(whole) {
+        assert!(began.elapsed() < HANG, "the cluster does not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let address = format!("redis+cluster://127.0.0.1:{}", ports[1]);
+    (servers, address)
 }
 
 impl Drop for Server {
@@ -90,6 +134,18 @@ fn run(program: &Path, argument: &str) -> Result<String, Failed> {
 fn program_prints(name: &str) -> Result<(), Failed> {
     let server = Server::new(name);
     let printed = run(&folder().join(format!("{name}.rb")), &server.address())?.replace(&server.0.display().to_string(), "FOLDER");
+    is_as_expected(name, &printed)
+}
+
+fn program_prints_on_cluster(name: &str) -> Result<(), Failed> {
+    let (_servers, address) = cluster(&name.replace('/', "-"));
+    let printed = run(&folder().join(format!("{name}.rb")), &address)?.replace(&address, "unix:FOLDER/s");
+    // Nothing is to outlive the servers, and three that write to one disk are slow.
+    let told: Vec<&str> = printed.lines().filter(|l| !l.contains("appendfsync is everysec")).collect();
+    is_as_expected(name, &format!("{}\n", told.join("\n")))
+}
+
+fn is_as_expected(name: &str, printed: &str) -> Result<(), Failed> {
     let expected = std::fs::read_to_string(folder().join(format!("{name}.out")))?;
     if printed != expected {
         let mut err = std::io::stderr();
@@ -111,6 +167,8 @@ fn main() {
         .filter_map(|e| e.path().file_name()?.to_str()?.strip_suffix(".rb").map(String::from))
         .collect();
     names.sort();
-    let trials = names.into_iter().map(|n| Trial::test(n.clone(), move || program_prints(&n)).with_ignored_flag(missing));
+    let one = names.into_iter().map(|n| Trial::test(n.clone(), move || program_prints(&n)));
+    let many = ["calls", "watch", "cluster/code"].map(|n| Trial::test(format!("{n} on a cluster"), move || program_prints_on_cluster(n)));
+    let trials = one.chain(many).map(|t| t.with_ignored_flag(missing));
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }

@@ -1,5 +1,6 @@
 //! Where a store is: `redis://user:password@host:port/database?namespace=jobs`, `rediss://` with TLS, `unix:/path`;
-//! `redis+sentinel://host:port,host:port/name` where Sentinels know.
+//! `redis+sentinel://host:port,host:port/name` where Sentinels know, `redis+cluster://host:port,host:port` for a cluster that has these
+//! nodes.
 
 use crate::names::Namespace;
 use std::fmt;
@@ -14,6 +15,8 @@ pub enum Place {
     Unix(PathBuf),
     /// Where these say that the primary is.
     Sentinel(Sentinels),
+    /// In a cluster. These of its nodes are asked for the others.
+    Cluster(Vec<(String, u16)>),
 }
 
 /// Those who know where a primary is.
@@ -34,13 +37,19 @@ impl fmt::Display for Place {
             Place::Tcp(host, port) => write!(f, "{host}:{port}"),
             Place::Unix(path) => write!(f, "{}", path.display()),
             Place::Sentinel(s) => {
-                for (n, (host, port)) in s.hosts.iter().enumerate() {
-                    write!(f, "{}{}", if n > 0 { "," } else { "" }, Place::Tcp(host.clone(), *port))?;
-                }
+                write_hosts(f, &s.hosts)?;
                 write!(f, "/{}", s.name)
             }
+            Place::Cluster(hosts) => write_hosts(f, hosts),
         }
     }
+}
+
+fn write_hosts(f: &mut fmt::Formatter<'_>, hosts: &[(String, u16)]) -> fmt::Result {
+    for (n, (host, port)) in hosts.iter().enumerate() {
+        write!(f, "{}{}", if n > 0 { "," } else { "" }, Place::Tcp(host.clone(), *port))?;
+    }
+    Ok(())
 }
 
 /// An address that was read.
@@ -58,7 +67,14 @@ pub struct Address {
     pub namespace: Namespace,
     /// How it is called in the server's list of clients.
     pub client_name: Option<String>,
+    /// So many replicas are to have what was acknowledged, and within so many milliseconds.
+    pub replicas: u32,
+    /// See `replicas`.
+    pub copied_within: u64,
 }
+
+/// The longest that replicas may be waited for, in milliseconds: nothing else is heard of the server meanwhile.
+const LONGEST: u64 = 5000;
 
 /// What is wrong with an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +91,7 @@ fn wrong<T>(why: impl Into<String>) -> Result<T, AddressError> {
     Err(AddressError(why.into()))
 }
 
-const FORMS: &str = "redis://host:6379, rediss://host:6379 or unix:/path/redis.sock";
+const FORMS: &str = "redis://host:6379, rediss://host:6379, redis+cluster://host:6379 or unix:/path/redis.sock";
 
 impl Address {
     /// Reads one. What it names may be given besides, which counts more.
@@ -86,20 +102,21 @@ impl Address {
         let (scheme, rest) = match text.split_once(':') {
             Some(("redis+unix", rest)) => ("unix", rest),
             Some((s @ ("redis" | "rediss" | "valkey" | "valkeys" | "unix"), rest)) => (s, rest),
-            Some((s @ ("redis+sentinel" | "rediss+sentinel"), rest)) => (s, rest),
-            Some(("redis+cluster" | "rediss+cluster", _)) => {
-                return wrong("Redis Cluster is not served: name a server that has all data, or Sentinels");
+            Some((s, rest)) if matches!(s.split_once('+'), Some(("redis" | "rediss" | "valkey" | "valkeys", "sentinel" | "cluster"))) => {
+                (s, rest)
             }
             _ => return wrong(format!("a store's address is {FORMS}")),
         };
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let mut found = Address {
             place: Place::Unix(PathBuf::new()),
-            tls: matches!(scheme, "rediss" | "valkeys" | "rediss+sentinel"),
+            tls: matches!(scheme.split('+').next(), Some("rediss" | "valkeys")),
             login: None,
             database: 0,
             namespace: namespace("kumi")?,
             client_name: None,
+            replicas: 0,
+            copied_within: 1000,
         };
         if scheme == "unix" {
             let path = decode(rest.strip_prefix("//").unwrap_or(rest))?;
@@ -122,6 +139,10 @@ impl Address {
                     return wrong("Sentinels are asked for a primary by its name: redis+sentinel://host:26379/name");
                 }
                 found.place = Place::Sentinel(Sentinels { hosts, name, password: None });
+            } else if scheme.ends_with("cluster") {
+                let hosts = host.split(',').map(|h| read_host(h, "6379")).collect::<Result<_, _>>()?;
+                found.place = Place::Cluster(hosts);
+                found.database = if path.is_empty() { 0 } else { database(path)? };
             } else {
                 let (host, port) = read_host(host, "6379")?;
                 found.place = Place::Tcp(host, port);
@@ -133,6 +154,14 @@ impl Address {
             let value = decode(value)?;
             match name {
                 "namespace" => found.namespace = namespace(&value)?,
+                "wait_replicas" => {
+                    let replicas = value.parse().ok().filter(|n| *n <= 100);
+                    found.replicas = replicas.ok_or(AddressError("wait_replicas is a number, 100 at most".into()))?;
+                }
+                "wait_ms" => {
+                    let ms = value.parse().ok().filter(|n| (1..=LONGEST).contains(n));
+                    found.copied_within = ms.ok_or(AddressError(format!("wait_ms is from 1 to {LONGEST}")))?;
+                }
                 "client_name" => found.client_name = Some(value),
                 "db" => found.database = database(&value)?,
                 "password" => found.login = Some((found.login.map_or("default".into(), |l| l.0), value)),
@@ -142,9 +171,14 @@ impl Address {
                 },
                 "user" => found.login = Some((value, found.login.map_or(String::new(), |l| l.1))),
                 other => {
-                    return wrong(format!("{other:?} is no part of a store's address: namespace, client_name, db, user and password are"));
+                    return wrong(format!(
+                        "{other:?} is no part of a store's address: namespace, client_name, db, user, password, wait_replicas and wait_ms are"
+                    ));
                 }
             }
+        }
+        if found.database != 0 && matches!(found.place, Place::Cluster(_)) {
+            return wrong("a cluster has one database, 0: namespace= keeps programs apart");
         }
         match &found.client_name {
             Some(n) if n.is_empty() || !n.bytes().all(|b| b.is_ascii_graphic()) => {
@@ -162,7 +196,12 @@ impl fmt::Display for Address {
             Place::Unix(path) => write!(f, "unix:{}", path.display())?,
             place => {
                 let s = if self.tls { "s" } else { "" };
-                write!(f, "redis{s}{}://{place}", if matches!(place, Place::Sentinel(_)) { "+sentinel" } else { "" })?;
+                let kind = match place {
+                    Place::Sentinel(_) => "+sentinel",
+                    Place::Cluster(_) => "+cluster",
+                    _ => "",
+                };
+                write!(f, "redis{s}{kind}://{place}")?;
             }
         }
         if self.database != 0 {
@@ -238,6 +277,11 @@ mod tests {
         let s = Address::parse("redis+sentinel://:pw@a:1,b/main?db=2&sentinel_password=x").unwrap();
         assert_eq!(s.to_string(), "redis+sentinel://a:1,b:26379/main?db=2");
         assert!(matches!(&s.place, Place::Sentinel(s) if s.password.as_deref() == Some("x")));
+        let c = Address::parse("valkeys+cluster://ann:pw@a:1,[::1]/0?namespace=jobs").unwrap();
+        assert_eq!((c.to_string(), c.tls, c.login.is_some()), ("rediss+cluster://a:1,[::1]:6379".into(), true, true));
+        assert!(!Address::parse("redis+cluster://a").unwrap().tls);
+        let w = Address::parse("redis://a?wait_replicas=2&wait_ms=300").unwrap();
+        assert_eq!((w.replicas, w.copied_within), (2, 300));
         for text in ["unix:/run/r.sock?db=2", "redis+unix:///run/r.sock?db=2", "unix:///run/r.sock?db=2"] {
             assert_eq!(Address::parse(text).unwrap().to_string(), "unix:/run/r.sock?db=2", "{text}");
         }
@@ -261,7 +305,14 @@ mod tests {
             "redis://%zz:secret@h",
             "redis://h?client_name=a%20b",
             "redis+sentinel://h",
-            "redis+cluster://h",
+            "redis+cluster://h,",
+            "redis+cluster://h/1",
+            "redis+cluster://u:secret@h?db=1",
+            "unix+cluster:/x",
+            "redis://h?wait_replicas=x",
+            "redis://h?wait_ms=0",
+            "redis://h?wait_ms=60000",
+            "redis+cluster://h?sentinel_password=x",
             "redis://h?sentinel_password=x",
         ] {
             let e = Address::parse(text).expect_err(text);

@@ -4,6 +4,8 @@
 //! own. Two names never become one, nor do those of two namespaces. `script/names.lua` does the same.
 
 use bytes::Bytes;
+use std::fmt::Write;
+use std::sync::OnceLock;
 
 /// What separates clusters that use one store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,14 +60,56 @@ impl Namespace {
     pub fn watch_channel(&self, key: &[u8]) -> Bytes {
         self.part(key, b'w').into()
     }
-    /// The registry of names.
-    pub fn registry(&self) -> String {
-        format!("{}keys", self.0)
+    /// The registry of names: of all, or of those in a slot of a cluster.
+    pub fn registry(&self, slot: Option<u16>) -> String {
+        in_slot(format!("{}keys", self.0), slot)
     }
-    /// A client's table, where one server has all.
-    pub fn table(&self, client: &str) -> String {
-        format!("{}d:{client}", self.0)
+    /// What registries of slots are called, as a pattern of the server's.
+    pub fn registries(&self) -> String {
+        format!("{}keys:{{*}}", self.0)
     }
+    /// The slot whose registry is called so.
+    pub fn slot_of_registry(&self, name: &[u8]) -> Option<u16> {
+        let slot = slot(name);
+        (self.registry(Some(slot)).as_bytes() == name).then_some(slot)
+    }
+    /// A client's table: where one server has all, or in a slot of a cluster.
+    pub fn table(&self, client: &str, slot: Option<u16>) -> String {
+        in_slot(format!("{}d:{client}", self.0), slot)
+    }
+    /// What nobody ever stores, in a slot. A server that hands the slot to another refuses commands that name it.
+    pub fn guard(&self, slot: u16) -> String {
+        in_slot(format!("{}g", self.0), Some(slot))
+    }
+    /// The slot of all that belongs to a key.
+    pub fn slot(&self, key: &[u8]) -> u16 {
+        slot(&self.base(key))
+    }
+}
+
+/// Puts a name into a slot.
+fn in_slot(mut name: String, slot: Option<u16>) -> String {
+    if let Some(s) = slot {
+        let _ = write!(name, ":{{{}}}", tags()[usize::from(s)]);
+    }
+    name
+}
+
+/// For each slot the lowest number whose digits are in it. All clients of a store have to agree on them.
+fn tags() -> &'static [u32] {
+    static TAGS: OnceLock<Vec<u32>> = OnceLock::new();
+    TAGS.get_or_init(|| {
+        let mut found: Vec<Option<u32>> = vec![None; usize::from(SLOTS)];
+        let mut left = found.len();
+        let numbers = (0..u32::MAX).take_while(|n| {
+            let at = &mut found[usize::from(slot(n.to_string().as_bytes()))];
+            left -= usize::from(at.is_none());
+            at.get_or_insert(*n);
+            left > 0
+        });
+        numbers.for_each(drop);
+        found.into_iter().flatten().collect()
+    })
 }
 
 /// The part in braces that alone decides on the slot.
@@ -83,15 +127,23 @@ pub fn slot(name: &[u8]) -> u16 {
 
 /// CRC-16/XMODEM.
 fn crc16(bytes: &[u8]) -> u16 {
-    let mut crc = 0u16;
-    for b in bytes {
-        crc ^= u16::from(*b) << 8;
-        for _ in 0..8 {
-            crc = if crc & 0x8000 != 0 { crc << 1 ^ 0x1021 } else { crc << 1 };
-        }
-    }
-    crc
+    bytes.iter().fold(0, |crc, b| crc << 8 ^ CRC[usize::from((crc >> 8) as u8 ^ b)])
 }
+
+const CRC: [u16; 256] = {
+    let mut table = [0; 256];
+    let mut n = 0;
+    while n < 256 {
+        let (mut crc, mut bit) = ((n as u16) << 8, 0);
+        while bit < 8 {
+            crc = if crc & 0x8000 != 0 { crc << 1 ^ 0x1021 } else { crc << 1 };
+            bit += 1;
+        }
+        table[n] = crc;
+        n += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {
@@ -104,6 +156,22 @@ mod tests {
         assert_eq!(slot(b"foo"), 12182);
         assert_eq!(slot(b"{user1000}.following"), slot(b"{user1000}.followers"));
         assert_eq!(slot(b"foo{}{bar}"), crc16(b"foo{}{bar}") % SLOTS);
+    }
+
+    #[test]
+    fn each_slot_has_names_of_its_own() {
+        let ns = Namespace::new("kumi").unwrap();
+        assert_eq!((tags().len(), tags()[12182], slot(b"123456")), (16384, 43681, 8420));
+        for s in 0..SLOTS {
+            let names = [ns.registry(Some(s)), ns.table("c", Some(s)), ns.guard(s)];
+            assert!(names.iter().all(|n| slot(n.as_bytes()) == s), "{names:?}");
+            assert_eq!(ns.slot_of_registry(names[0].as_bytes()), Some(s));
+        }
+        let other = Namespace::new("other").unwrap();
+        for no in ["kumi:keys", "kumi:keys:{x}", "other:keys:{0}", "kumi:keys:{0}x"] {
+            assert_eq!(ns.slot_of_registry(no.as_bytes()), None, "{no}");
+        }
+        assert_eq!((ns.registries(), other.registry(None)), ("kumi:keys:{*}".into(), "other:keys".into()));
     }
 
     #[test]
@@ -131,7 +199,7 @@ mod tests {
         for n in &names {
             let base = ns.base(n);
             let slots: HashSet<u16> = b"imqhoxtcw".iter().map(|c| slot(&[base.as_slice(), &[*c]].concat())).collect();
-            assert_eq!(slots.len(), 1, "{:?}", String::from_utf8_lossy(n));
+            assert_eq!(slots, HashSet::from([ns.slot(n)]), "{:?}", String::from_utf8_lossy(n));
             assert!(found.insert(base), "{:?}", String::from_utf8_lossy(n));
         }
         assert_eq!(slot(&ns.main(b"user.{42}.in")), slot(&ns.main(b"user.{42}.out")));

@@ -4,7 +4,7 @@ module Kumihimo
   module Segments
     class << self
       # The manager of a store on Redis or Valkey, which outlives this program; any number of nodes may use one. Addresses:
-      # "redis://user:password@host:6379/0", "rediss://.." with TLS, "unix:/run/redis.sock"; behind ? namespace=, client_name=.
+      # "redis://user:password@host:6379/0", "rediss://.." with TLS, "unix:/run/redis.sock", "redis+cluster://host:7000,host:7001"; behind ? namespace=, client_name=.
       #
       # namespace: what keys begin with there: two clusters on one store do not meet. authority: the PEM file of who signs the server's
       # certificate, where the system does not know them; certificate:, key: this program's own. timeout: seconds until it must serve.

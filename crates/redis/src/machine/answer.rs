@@ -37,7 +37,10 @@ impl<T> Machine<T> {
         };
         let poked = self.was_poked(name);
         let found = !matches!(next, Next::Waits(..));
-        self.go_on(now, name, next);
+        match next {
+            Next::Ends(Ok(done)) if self.is_copied(name) => self.await_copies(now, name, done),
+            next => self.go_on(now, name, next),
+        }
         if let Some((key, of_put, simple)) = poked {
             self.tried(now, &key, of_put, simple, found);
         }
@@ -46,7 +49,9 @@ impl<T> Machine<T> {
         let Some(p) = self.calls.get_mut(&name) else { return };
         match next {
             Next::Load => {
-                self.load_scripts(now);
+                if let Some(line) = p.line.map(usize::from) {
+                    self.load_scripts(line, now);
+                }
                 self.send(now, name);
             }
             Next::Again => {
@@ -79,7 +84,7 @@ impl<T> Machine<T> {
             Next::Ends(result) => self.ends(now, name, result),
         }
     }
-    fn ends(&mut self, now: Time, name: u64, result: Ended) {
+    pub(super) fn ends(&mut self, now: Time, name: u64, result: Ended) {
         let Some(p) = self.calls.get(&name) else { return };
         match (&p.call, &p.step, &result) {
             (Call::Extend { leases, long }, _, Err(Trouble::Failure(Failure::Refused(Refusal::LeaseOver)))) => {
@@ -163,21 +168,30 @@ impl<T> Machine<T> {
     }
     fn found(&mut self, now: Time, name: u64, names: Vec<Vec<u8>>, more: Option<Vec<u8>>) {
         let Some(p) = self.calls.get_mut(&name) else { return };
-        if p.how == How::Sweep {
-            self.sweep_from = more.unwrap_or_default();
-            self.remove(name);
-            return;
+        match p.how {
+            How::Sweep(_) => {
+                let slot = p.slot;
+                self.swept(slot, more.unwrap_or_default());
+                self.remove(name);
+                return;
+            }
+            How::Scan(..) => return self.scanned(now, name, names, more),
+            _ => {}
         }
         let Call::Names { after, most, .. } = &mut p.call else { return };
         let room = (*most as usize).saturating_sub(p.names.len());
         p.names.extend(names.into_iter().take(room));
         match more {
-            Some(last) if p.names.len() < *most as usize && p.token.is_some() => {
+            Some(last) if p.names.len() < *most as usize && (p.token.is_some() || p.how != How::Asked) => {
                 *after = Some(last);
                 self.send(now, name);
             }
             _ => {
                 let names = std::mem::take(&mut p.names);
+                if let How::Part(of, _) = p.how {
+                    self.remove(name);
+                    return self.listed(now, of, names);
+                }
                 self.end(name, Ok(Done::Names(names)));
             }
         }
@@ -189,6 +203,7 @@ fn error(e: &[u8]) -> Next {
     match e.split(|b| *b == b' ').next().unwrap_or_default() {
         b"NOSCRIPT" => Next::Load,
         b"LATE" => Next::Ends(Err(Trouble::Lost(text()))),
+        b"MOVED" | b"ASK" => Next::Ends(Err(Trouble::Store(format!("{}: a cluster is named by redis+cluster://", text()).into()))),
         _ => Next::Ends(Err(Trouble::Store(text()))),
     }
 }
@@ -214,6 +229,15 @@ fn read<T>(p: &Pending<T>, reply: &Reply) -> Next {
         (Call::Commit { .. } | Call::GiveBack { .. } | Call::Extend { .. }, Some(false)) => refused(Refusal::LeaseOver),
         (Call::Stats(_), _) if p.how == How::Watch => Next::Ends(Ok(Done::Ok)),
         (Call::Stats(_), _) => read_stats(reply).map_or_else(nonsense, |s| Next::Ends(Ok(Done::Stats(s)))),
+        (Call::Names { .. }, _) if matches!(p.how, How::Scan(..)) => {
+            let [cursor, found] = reply.list() else { return nonsense() };
+            let Some(cursor) = cursor.bytes() else { return nonsense() };
+            let more = (**cursor != *b"0").then(|| cursor.to_vec());
+            if cursor.is_empty() || !cursor.iter().all(u8::is_ascii_digit) {
+                return nonsense();
+            }
+            Next::Found(found.list().iter().filter_map(Reply::bytes).map(|n| n.to_vec()).collect(), more)
+        }
         (Call::Names { .. }, _) => {
             let mut names = reply.list().iter().filter_map(Reply::bytes);
             let Some(more) = names.next() else { return nonsense() };

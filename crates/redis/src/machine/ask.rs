@@ -51,21 +51,25 @@ pub(super) fn lease_name(client: &str, number: u64) -> String {
 impl<T> Machine<T> {
     /// Sends a call, or its next step; without a connection it is sent when there is one.
     pub(super) fn send(&mut self, now: Time, name: u64) {
-        if !self.line.is_ready() {
-            return;
+        if let Some(line) = self.way(now, name) {
+            self.send_on(line, now, name);
         }
+    }
+    pub(super) fn send_on(&mut self, line: usize, now: Time, name: u64) {
         let Some(mut p) = self.calls.remove(&name) else { return };
         self.tidy_along(now);
-        self.line.wrote();
+        let l = &mut self.lines[line];
+        l.wrote();
         p.first_sent.get_or_insert(now);
-        p.sent_at = self.line.written();
-        self.write(now, &mut p);
+        (p.line, p.sent_at) = (u16::try_from(line).ok(), l.written());
+        self.write(line, now, &mut p);
         match &mut p.step {
             Step::Confirms(_, _, sent) => *sent = true,
             step => *step = Step::Sent,
         }
+        let slot = p.slot;
         self.calls.insert(name, p);
-        self.line.expect(now, Tag::Call(name));
+        self.lines[line].expect(now, Tag::Call(name, slot));
     }
     fn take_row(&mut self, p: &mut Pending<T>) -> u32 {
         let row = p.row.or_else(|| self.rows.pop_first()).unwrap_or_else(|| {
@@ -76,18 +80,25 @@ impl<T> Machine<T> {
         row
     }
     /// How long the client's table is kept from now on, said now and then; 0: as it is.
-    fn keep(&mut self, now: Time) -> u64 {
+    fn keep(&mut self, now: Time, slot: Option<u16>) -> u64 {
         let often = KEEP * MS / 6;
-        if self.table_kept.is_some_and(|at| now < at.saturating_add(often)) {
+        let kept = self.table_kept(slot);
+        if kept.is_some_and(|at| now < at.saturating_add(often)) {
             return 0;
         }
-        self.table_kept = Some(now);
+        *kept = Some(now);
         KEEP
     }
-    fn write(&mut self, now: Time, p: &mut Pending<T>) {
+    fn write(&mut self, line: usize, now: Time, p: &mut Pending<T>) {
+        if let How::Scan(..) = p.how {
+            return self.write_scan(line, p);
+        }
         let ns = self.options.namespace.clone();
-        let table = ns.table(&self.options.client);
-        let registry = ns.registry();
+        let slot = p.slot;
+        let table = ns.table(&self.options.client, slot);
+        let registry = ns.registry(slot);
+        let guard = slot.map(|s| ns.guard(s));
+        let guard = guard.as_deref();
         let main = |key: &[u8]| ns.main(key);
         if p.number == 0 {
             p.number = self.next_number();
@@ -99,18 +110,18 @@ impl<T> Machine<T> {
             let takes = ask.inputs.iter().enumerate().filter(|(_, i)| i.1 == Kind::Take);
             let held: Vec<(Bytes, String)> = takes.map(|(n, i)| (Bytes::copy_from_slice(&i.0), format!("{id}.{}", n + 1))).collect();
             if let ([(key, lease)], false) = (&held[..], p.again) {
-                command(&mut self.out, &[b"HDEL", &ns.part(key, b'h'), lease.as_bytes()]);
+                command(&mut self.lines[line].out, &[b"HDEL", &ns.part(key, b'h'), lease.as_bytes()]);
                 return;
             }
-            return self.commit(p.again, 0, number, 0, &held, &[]);
+            return self.commit(line, p, [0, number, 0], &held, &[]);
         }
         match &p.call {
             Call::Put(put) => {
                 let how = how(&put.store);
                 let row = self.take_row(p);
-                let keep = self.keep(now);
+                let keep = self.keep(now, slot);
                 let Call::Put(Put { store, .. }) = &p.call else { return };
-                let mut c = self.line.eval(&mut self.out, Script::Put, 4, 6);
+                let mut c = self.lines[line].eval(Script::Put, guard, 4, 6);
                 c.part(&ns.part(&store.key, b'i')).part(&ns.part(&store.key, b'q')).part(table.as_bytes()).part(registry.as_bytes());
                 c.number(row.into()).number(number).number(keep).part(how.as_bytes());
                 c.part(&store.key).joined(&[&tail(store), &store.value]);
@@ -126,7 +137,7 @@ impl<T> Machine<T> {
                 let earlier: Vec<String> = p.earlier[last..].iter().map(|n| lease_name(&self.options.client, *n)).collect();
                 let Call::Get(ask) = &p.call else { return };
                 let long = ask.lease.unwrap_or(self.options.lease).div_ceil(MS).max(1);
-                let mut c = self.line.eval(&mut self.out, Script::Get, ask.inputs.len() + 1, 4 + 3 * ask.inputs.len());
+                let mut c = self.lines[line].eval(Script::Get, guard, ask.inputs.len() + 1, 4 + 3 * ask.inputs.len());
                 ask.inputs.iter().for_each(|i| {
                     c.part(&ns.part(&i.0, b'i'));
                 });
@@ -143,13 +154,13 @@ impl<T> Machine<T> {
             }
             Call::Commit { outputs, .. } => {
                 let (held, outputs) = (p.held.clone(), outputs.clone());
-                let (row, keep) = if held.is_empty() { (self.take_row(p), self.keep(now)) } else { (0, 0) };
-                self.commit(p.again, row, number, keep, &held, &outputs);
+                let (row, keep) = if held.is_empty() { (self.take_row(p), self.keep(now, slot)) } else { (0, 0) };
+                self.commit(line, p, [row.into(), number, keep], &held, &outputs);
             }
             Call::GiveBack { left, .. } => {
                 let left = left.clone();
                 let row = self.take_row(p);
-                let keep = self.keep(now);
+                let keep = self.keep(now, slot);
                 let none = (Bytes::new(), String::new());
                 let (key, lease) = p.held.first().unwrap_or(&none);
                 let how: &[u8] = match (p.how, &left) {
@@ -158,12 +169,12 @@ impl<T> Machine<T> {
                     (_, Some(_)) => b"left",
                     (_, None) => b"as",
                 };
-                let mut c = self.line.eval(&mut self.out, Script::GiveBack, 2, 6);
+                let mut c = self.lines[line].eval(Script::GiveBack, guard, 2, 6);
                 c.part(table.as_bytes()).part(&main(key));
                 c.number(row.into()).number(number).number(keep).part(lease.as_bytes()).part(how).part(left.as_deref().unwrap_or(b""));
             }
             Call::Extend { long, .. } => {
-                let mut c = self.line.eval(&mut self.out, Script::Extend, p.held.len(), 1 + p.held.len());
+                let mut c = self.lines[line].eval(Script::Extend, guard, p.held.len(), 1 + p.held.len());
                 p.held.iter().for_each(|(key, _)| {
                     c.part(&main(key));
                 });
@@ -173,39 +184,44 @@ impl<T> Machine<T> {
                 });
             }
             Call::Limit(key, most) => {
-                self.line.eval(&mut self.out, Script::Limit, 1, 1).part(&main(key)).number(*most);
+                self.lines[line].eval(Script::Limit, guard, 1, 1).part(&main(key)).number(*most);
             }
             Call::Stats(key) if p.how == How::Watch => {
-                self.line.eval(&mut self.out, Script::Watch, 1, 1).part(&main(key)).number(super::watch::LONG);
+                self.lines[line].eval(Script::Watch, guard, 1, 1).part(&main(key)).number(super::watch::LONG);
             }
             Call::Stats(key) => {
-                self.line.eval(&mut self.out, Script::Stats, 1, 0).part(&main(key));
+                self.lines[line].eval(Script::Stats, guard, 1, 0).part(&main(key));
             }
             Call::Names { prefix, after, most } => {
                 let from = match after {
                     Some(a) if a >= prefix => [b"(", &a[..]].concat(),
                     _ => [b"[", &prefix[..]].concat(),
                 };
-                let page = u64::from((*most).min(if p.how == How::Sweep { SWEEP } else { PAGE }));
-                let mut c = self.line.eval(&mut self.out, Script::Names, 1, 4);
+                let page = u64::from((*most).min(if matches!(p.how, How::Sweep(_)) { SWEEP } else { PAGE }));
+                let mut c = self.lines[line].eval(Script::Names, guard, 1, 4);
                 c.part(registry.as_bytes()).part(ns.prefix().as_bytes()).part(prefix).part(&from).number(page);
             }
             Call::Leave(_) | Call::Watch(_) => {}
         }
     }
-    fn commit(&mut self, again: bool, row: u32, number: u64, keep: u64, held: &[(Bytes, String)], outputs: &[Store<Bytes>]) {
+    /// `row`: its row, its number there, and how long the client's table is kept.
+    fn commit(&mut self, line: usize, p: &Pending<T>, row: [u64; 3], held: &[(Bytes, String)], outputs: &[Store<Bytes>]) {
         let ns = &self.options.namespace;
+        let guard = p.slot.map(|s| ns.guard(s));
         let keys = held.len() + 2 * outputs.len() + 2;
-        let mut c: Command<'_> = self.line.eval(&mut self.out, Script::Commit, keys, 6 + held.len() + 3 * outputs.len());
+        let args = 6 + held.len() + 3 * outputs.len();
+        let mut c: Command<'_> = self.lines[line].eval(Script::Commit, guard.as_deref(), keys, args);
         held.iter().for_each(|(key, _)| {
             c.part(&ns.part(key, b'h'));
         });
         outputs.iter().for_each(|o| {
             c.part(&ns.part(&o.key, b'i')).part(&ns.part(&o.key, b'q'));
         });
-        c.part(ns.table(&self.options.client).as_bytes()).part(ns.registry().as_bytes());
-        c.number(held.len() as u64).number(outputs.len() as u64).number(again.into());
-        c.number(row.into()).number(number).number(keep);
+        c.part(ns.table(&self.options.client, p.slot).as_bytes()).part(ns.registry(p.slot).as_bytes());
+        c.number(held.len() as u64).number(outputs.len() as u64).number(p.again.into());
+        row.into_iter().for_each(|n| {
+            c.number(n);
+        });
         held.iter().for_each(|(_, lease)| {
             c.part(lease.as_bytes());
         });

@@ -46,8 +46,8 @@ impl<T> Machine<T> {
         self.renewals.len()
     }
     pub(super) fn renew_due(&mut self, now: Time) {
-        let ready = self.line.is_ready();
-        let mut due: BTreeMap<Time, Vec<u64>> = BTreeMap::new();
+        let ready = self.serves();
+        let mut due: BTreeMap<(Time, Option<u16>), Vec<u64>> = BTreeMap::new();
         while let Some((_, l)) = self.renewals.first().copied().filter(|(at, _)| *at <= now) {
             self.renewals.pop_first();
             let Some(h) = self.leases.get_mut(&l) else { continue };
@@ -56,9 +56,10 @@ impl<T> Machine<T> {
             let at = now.saturating_add(wait);
             h.renew = Some(at);
             self.renewals.insert((at, l));
-            due.entry(h.long).or_default().push(l);
+            let of = (h.long, self.cluster.as_ref().map(|_| self.options.namespace.slot(&h.key)));
+            due.entry(of).or_default().push(l);
         }
-        for (long, leases) in due.into_iter().filter(|_| ready) {
+        for ((long, _), leases) in due.into_iter().filter(|_| ready) {
             leases.chunks(128).for_each(|some| self.renew(now, some, long));
         }
     }

@@ -24,6 +24,13 @@ impl Broken {
     pub fn lasts(&self) -> bool {
         matches!(self, Broken::Lasting(_))
     }
+    /// Of this server.
+    pub fn of(self, server: &str) -> Broken {
+        match self {
+            Broken::Passing(t) => Broken::Passing(format!("{server}: {t}")),
+            Broken::Lasting(t) => Broken::Lasting(format!("{server}: {t}")),
+        }
+    }
     /// In words.
     pub fn text(&self) -> &str {
         match self {
@@ -35,7 +42,9 @@ impl Broken {
 /// What a machine tells besides ends of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
-    /// The store serves, on this connection for the first time. What its settings may lose, in words.
+    /// This connection serves, for the first time.
+    Serves,
+    /// The store serves, by all of its servers. What their settings may lose, in words.
     Ready(Option<String>),
 }
 
@@ -51,7 +60,14 @@ pub(super) enum Tag {
     Unsubscribe(usize),
     Ping,
     Tidy,
-    Call(u64),
+    /// Which nodes of the cluster have which slots.
+    Slots,
+    /// Something was written for the sake of it.
+    Mark,
+    /// So many replicas have what these calls have done.
+    Wait(Vec<u64>),
+    /// A call's, and the slot that it is about.
+    Call(u64, Option<u16>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,6 +78,19 @@ enum State {
 }
 
 pub(super) struct Line {
+    /// The node of a cluster that it leads to; `None`: there is no cluster, or it leads nowhere any more.
+    pub at: Option<(String, u16)>,
+    /// Bytes for the server.
+    pub out: Vec<u8>,
+    /// Since when there is no connection.
+    pub down: Option<Time>,
+    /// What was wrong last.
+    pub trouble: Option<Box<str>>,
+    /// What the server's settings may lose.
+    pub worries: Vec<String>,
+    /// Calls that are done, and are to be asked after by the next `WAIT`. Is one under way?
+    pub done: Vec<u64>,
+    pub waits: bool,
     state: State,
     decoder: Decoder,
     tags: VecDeque<Tag>,
@@ -73,12 +102,20 @@ pub(super) struct Line {
     pinged: bool,
     /// The server knows a script's flags.
     flags: bool,
-    worries: Vec<String>,
+    /// What its scripts begin with is as a cluster needs it.
+    guarded: bool,
 }
 
 impl Default for Line {
     fn default() -> Line {
         Line {
+            at: None,
+            out: Vec::new(),
+            down: Some(0),
+            trouble: None,
+            worries: Vec::new(),
+            done: Vec::new(),
+            waits: false,
             state: State::Down,
             decoder: Decoder::default(),
             tags: VecDeque::new(),
@@ -87,7 +124,7 @@ impl Default for Line {
             heard: 0,
             pinged: false,
             flags: false,
-            worries: Vec::new(),
+            guarded: false,
         }
     }
 }
@@ -98,6 +135,10 @@ const SILENCE: Time = 2000 * MS;
 const DEAD: Time = 6000 * MS;
 
 impl Line {
+    /// One that leads there, without a connection.
+    pub fn to(at: Option<(String, u16)>, now: Time) -> Line {
+        Line { at, down: Some(now), ..Line::default() }
+    }
     pub fn is_ready(&self) -> bool {
         self.state == State::Ready
     }
@@ -114,10 +155,14 @@ impl Line {
         }
         self.tags.push_back(tag);
     }
-    /// A script's call, whose keys and arguments are to follow.
-    pub fn eval<'a>(&self, out: &'a mut Vec<u8>, script: Script, keys: usize, args: usize) -> Command<'a> {
-        let mut c = Command::new(out, 3 + keys + args);
+    /// A script's call, whose keys and arguments are to follow. `guard`: the first of its keys.
+    pub fn eval(&mut self, script: Script, guard: Option<&str>, keys: usize, args: usize) -> Command<'_> {
+        let keys = keys + usize::from(guard.is_some());
+        let mut c = Command::new(&mut self.out, 3 + keys + args);
         c.part(b"EVALSHA").part(&self.shas[script as usize]).number(keys as u64);
+        if let Some(g) = guard {
+            c.part(g.as_bytes());
+        }
         c
     }
     pub fn next_deadline(&self) -> Option<Time> {
@@ -128,9 +173,9 @@ impl Line {
         }
     }
     /// Asks whether the server is there.
-    pub fn tick(&mut self, now: Time, out: &mut Vec<u8>) {
+    pub fn tick(&mut self, now: Time) {
         if self.state == State::Ready && self.tags.is_empty() && self.heard.saturating_add(SILENCE) <= now {
-            command(out, &[b"PING"]);
+            command(&mut self.out, &[b"PING"]);
             self.pinged = true;
             self.expect(now, Tag::Ping);
         }
@@ -139,10 +184,11 @@ impl Line {
     pub fn is_dead(&self, now: Time) -> bool {
         self.state != State::Down && !self.tags.is_empty() && self.heard.saturating_add(DEAD) <= now
     }
-    fn begin(&mut self, now: Time, options: &Options, out: &mut Vec<u8>) {
-        let shas = std::mem::take(&mut self.shas);
-        *self = Line { state: State::Greets, heard: now, shas, written: self.written, ..Line::default() };
-        out.clear();
+    fn begin(&mut self, now: Time, options: &Options) {
+        let old = std::mem::take(self);
+        let Line { at, down, trouble, shas, written, .. } = old;
+        *self = Line { at, down, trouble, shas, written, state: State::Greets, heard: now, guarded: options.cluster, ..Line::default() };
+        let out = &mut self.out;
         match &options.login {
             Some((user, password)) => {
                 command(out, &[b"HELLO", b"3", b"AUTH", user.as_bytes(), password.as_bytes(), b"SETNAME", options.name.as_bytes()]);
@@ -152,54 +198,58 @@ impl Line {
         self.expect(now, Tag::Hello);
     }
     /// The server has said who it is.
-    fn greeted(&mut self, now: Time, hello: &Reply, options: &Options, out: &mut Vec<u8>) -> Result<(), Broken> {
+    fn greeted(&mut self, now: Time, hello: &Reply, options: &Options) -> Result<(), Broken> {
         let text = |name| hello.field(name).and_then(Reply::bytes).map(|b| String::from_utf8_lossy(b).into_owned()).unwrap_or_default();
         let version = text("version");
         let major: u32 = version.split('.').next().and_then(|v| v.parse().ok()).unwrap_or(0);
         if major < 6 {
             return Err(too_old(&version));
         }
-        match &*text("mode") {
-            "sentinel" => return Err(Broken::Lasting("this is a Sentinel, which has no data".into())),
-            "cluster" => {
-                return Err(Broken::Lasting("this is a server of a Redis Cluster, and one that has all data is needed".into()));
+        match (&*text("mode"), options.cluster) {
+            ("sentinel", _) => return Err(Broken::Lasting("this is a Sentinel, which has no data".into())),
+            ("cluster", false) => {
+                return Err(Broken::Lasting("this is a node of a Redis Cluster, which is named by redis+cluster://host:port".into()));
             }
-            _ => {}
+            ("cluster", true) | (_, false) => {}
+            (_, true) => return Err(no_cluster()),
         }
         if text("role") != "master" {
             return Err(Broken::Passing("this is a replica, which can only be read: connect to its primary".into()));
         }
         self.flags = major >= 7;
         if options.database != 0 {
-            command(out, &[b"SELECT", options.database.to_string().as_bytes()]);
+            command(&mut self.out, &[b"SELECT", options.database.to_string().as_bytes()]);
             self.expect(now, Tag::Select);
         }
-        command(out, &[b"INFO"]);
+        command(&mut self.out, &[b"INFO"]);
         self.expect(now, Tag::Info);
         for what in [&b"append*"[..], b"maxmemory-policy"] {
-            command(out, &[b"CONFIG", b"GET", what]);
+            command(&mut self.out, &[b"CONFIG", b"GET", what]);
             self.expect(now, Tag::Config);
         }
-        self.load(now, out);
+        self.load(now);
         // That it may be heard at all.
-        command(out, &[b"SUBSCRIBE", options.namespace.channel(b"").as_ref()]);
+        command(&mut self.out, &[b"SUBSCRIBE", options.namespace.channel(b"").as_ref()]);
         self.expect(now, Tag::Subscribe(1));
         Ok(())
     }
-    fn load(&mut self, now: Time, out: &mut Vec<u8>) {
+    fn load(&mut self, now: Time) {
         for script in ALL {
-            command(out, &[b"SCRIPT", b"LOAD", script.text(self.flags).as_bytes()]);
+            command(&mut self.out, &[b"SCRIPT", b"LOAD", script.text(self.flags, self.guarded).as_bytes()]);
             self.expect(now, Tag::Load(script));
         }
     }
     /// What may be lost in spite of what was acknowledged.
-    fn look_at_info(&mut self, info: &Reply) {
+    fn look_at_info(&mut self, info: &Reply, replicas: u32) {
         let text = info.bytes().map(|b| String::from_utf8_lossy(b).into_owned()).unwrap_or_default();
         let field = |name: &str| text.lines().find_map(|l| Some(l.strip_prefix(name)?.strip_prefix(':')?.trim().to_owned()));
         if field("aof_enabled").is_some_and(|v| v == "0") {
             self.worries.push("appendonly is no".into());
         }
-        if field("connected_slaves").is_some_and(|v| v != "0") {
+        let there = field("connected_slaves").and_then(|v| v.parse::<u32>().ok()).unwrap_or(0);
+        if there < replicas {
+            self.worries.push(format!("wait_replicas is {replicas}, and {there} are there"));
+        } else if there > 0 && replicas == 0 {
             self.worries.push("a replica gets writes later than they are acknowledged, so a fail-over loses the last ones".into());
         }
     }
@@ -221,13 +271,17 @@ impl Line {
     }
 }
 
+pub(super) fn no_cluster() -> Broken {
+    Broken::Lasting("this server is no node of a Redis Cluster: it is named by redis://host:port".into())
+}
+
 fn too_old(version: &str) -> Broken {
     let version = if version.is_empty() { "older than 6" } else { version };
     Broken::Lasting(format!("the server is Redis {version}: 6 or later is needed, or Valkey"))
 }
 
 /// What an error means for the connection. `None`: nothing, it is the call's.
-fn broken_by(error: &[u8]) -> Option<Broken> {
+pub(super) fn broken_by(error: &[u8]) -> Option<Broken> {
     let text = || String::from_utf8_lossy(error).into_owned();
     let code = error.split(|b| *b == b' ').next().unwrap_or_default();
     match code {
@@ -241,56 +295,69 @@ fn broken_by(error: &[u8]) -> Option<Broken> {
 
 impl<T> Machine<T> {
     /// There is a connection, on which nothing was said yet.
-    pub fn connected(&mut self, now: Time) {
-        self.line.begin(now, &self.options, &mut self.out);
+    pub fn connected(&mut self, line: usize, now: Time) {
+        self.lines[line].begin(now, &self.options);
     }
     /// There is none, or none any more. Calls wait for another until their patience is over; if it will be no better, they end.
-    pub fn disconnected(&mut self, now: Time, why: &Broken) {
-        self.line.state = State::Down;
-        self.line.tags.clear();
-        self.out.clear();
-        self.down.get_or_insert(now);
-        self.trouble = Some(why.text().into());
-        for p in self.calls.values_mut() {
+    pub fn disconnected(&mut self, line: usize, now: Time, why: &Broken) {
+        let l = &mut self.lines[line];
+        l.state = State::Down;
+        l.tags.clear();
+        l.out.clear();
+        l.done.clear();
+        l.waits = false;
+        l.down.get_or_insert(now);
+        l.trouble = Some(why.text().into());
+        let mut parked = Vec::new();
+        for (name, p) in self.calls.iter_mut().filter(|(_, p)| p.line.map(usize::from) == Some(line)) {
             p.again |= p.first_sent.is_some();
+            p.done = None;
             match &mut p.step {
-                Step::Sent => p.step = Step::Queued,
-                Step::Confirms(_, _, sent) => *sent = false,
-                Step::Queued | Step::Waits(_) => {}
+                Step::Sent => {
+                    p.step = Step::Queued;
+                    parked.push(*name);
+                }
+                Step::Confirms(_, _, sent @ true) => {
+                    *sent = false;
+                    parked.push(*name);
+                }
+                Step::Confirms(..) | Step::Queued | Step::Waits(_) => {}
             }
             p.poked = None;
         }
-        self.lines_are_cut();
+        self.subscriptions_are_cut(line);
         self.tidy.forget();
+        self.line_is_lost(now, line, &parked);
         if let Broken::Lasting(_) = why {
-            self.give_up_all(now);
+            self.give_up_all(now, Some(line));
         }
     }
     /// The server has taken some of what had waited for it to do so: it lives.
-    pub fn progress(&mut self, now: Time) {
-        self.line.heard = now;
+    pub fn progress(&mut self, line: usize, now: Time) {
+        self.lines[line].heard = now;
     }
     /// The server has said something.
     ///
     /// # Errors
     /// The connection is to be closed, and [`disconnected`](Self::disconnected) told of it.
-    pub fn received(&mut self, now: Time, bytes: &[u8], news: &mut Vec<News>) -> Result<(), Broken> {
-        self.line.heard = now;
-        self.line.pinged = false;
-        self.line.decoder.feed(bytes);
+    pub fn received(&mut self, line: usize, now: Time, bytes: &[u8], news: &mut Vec<News>) -> Result<(), Broken> {
+        let l = &mut self.lines[line];
+        l.heard = now;
+        l.pinged = false;
+        l.decoder.feed(bytes);
         loop {
-            match self.line.decoder.next() {
-                Ok(Some(reply)) => self.reply(now, reply, news)?,
+            match self.lines[line].decoder.next() {
+                Ok(Some(reply)) => self.reply(line, now, reply, news)?,
                 Ok(None) => return Ok(()),
                 Err(e) => return Err(Broken::Passing(format!("this is no Redis: {e}"))),
             }
         }
     }
     /// Is the connection to be closed, because nothing is heard of the server?
-    pub fn is_dead(&self, now: Time) -> bool {
-        self.line.is_dead(now)
+    pub fn is_dead(&self, line: usize, now: Time) -> bool {
+        self.lines[line].is_dead(now)
     }
-    fn reply(&mut self, now: Time, reply: Reply, news: &mut Vec<News>) -> Result<(), Broken> {
+    fn reply(&mut self, line: usize, now: Time, reply: Reply, news: &mut Vec<News>) -> Result<(), Broken> {
         if let Reply::Push(parts) = &reply {
             let kind = parts.first().and_then(Reply::bytes).map_or(&b""[..], |b| &b[..]);
             match (kind, &parts[1..]) {
@@ -299,51 +366,72 @@ impl<T> Machine<T> {
                         self.heard_message(now, channel, payload);
                     }
                 }
-                (b"subscribe", _) => self.confirmed(now, true, news),
-                (b"unsubscribe", _) => self.confirmed(now, false, news),
+                (b"subscribe", _) => self.confirmed(line, now, true, news),
+                (b"unsubscribe", _) => self.confirmed(line, now, false, news),
                 _ => {}
             }
             return Ok(());
         }
-        let Some(tag) = self.line.tags.pop_front() else {
+        let Some(tag) = self.lines[line].tags.pop_front() else {
             return Err(Broken::Passing("it says what nobody has asked for".into()));
         };
         if let Reply::Error(e) = &reply {
+            match tag {
+                Tag::Call(name, slot) if self.is_elsewhere(e) => {
+                    self.not_done(line, now, name, slot, e);
+                    return Ok(());
+                }
+                Tag::Tidy if self.is_elsewhere(e) => return Ok(()),
+                _ => {}
+            }
             if let Some(t) = broken_by(e) {
-                if let Tag::Call(name) = tag {
-                    self.line.tags.push_front(Tag::Call(name));
+                if let Tag::Call(..) = tag {
+                    self.lines[line].tags.push_front(tag);
                 }
                 return Err(t);
             }
         }
+        let l = &mut self.lines[line];
         match (tag, reply) {
             (Tag::Hello, Reply::Error(e)) if e.starts_with(b"ERR unknown command") => Err(too_old("")),
             (Tag::Hello, Reply::Error(e)) => Err(refuses(&e)),
-            (Tag::Hello, r) => self.line.greeted(now, &r, &self.options, &mut self.out),
+            (Tag::Hello, r) => l.greeted(now, &r, &self.options),
             (Tag::Select | Tag::Load(_) | Tag::Subscribe(_) | Tag::Unsubscribe(_), Reply::Error(e)) => Err(refuses(&e)),
             (Tag::Load(script), r) => {
-                self.line.shas[script as usize] = r.bytes().cloned().unwrap_or_default();
+                l.shas[script as usize] = r.bytes().cloned().unwrap_or_default();
+                Ok(())
+            }
+            (Tag::Mark, Reply::Error(e)) => Err(Broken::Passing(String::from_utf8_lossy(&e).into_owned())),
+            (Tag::Mark, _) => Ok(()),
+            (Tag::Wait(names), r) => {
+                self.copied(line, now, &names, &r);
                 Ok(())
             }
             // Some may not ask.
             (Tag::Info, r) => {
-                self.line.look_at_info(&r);
+                l.look_at_info(&r, self.options.replicas);
                 Ok(())
             }
             (Tag::Config, r) => {
-                self.line.look_at_config(&r);
+                l.look_at_config(&r);
                 Ok(())
             }
-            (Tag::Call(name), r) => {
+            (Tag::Call(name, slot), r) => {
                 self.answered(now, name, r);
+                self.slot_answered(now, name, slot);
+                Ok(())
+            }
+            (Tag::Slots, r) => {
+                self.slots_told(line, now, &r, news);
                 Ok(())
             }
             (Tag::Select | Tag::Ping | Tag::Tidy, _) => Ok(()),
             (Tag::Subscribe(_) | Tag::Unsubscribe(_), _) => Err(Broken::Passing("it mixes up its replies".into())),
         }
     }
-    fn confirmed(&mut self, now: Time, subscribes: bool, news: &mut Vec<News>) {
-        let done = match self.line.tags.front_mut() {
+    fn confirmed(&mut self, line: usize, now: Time, subscribes: bool, news: &mut Vec<News>) {
+        let l = &mut self.lines[line];
+        let done = match l.tags.front_mut() {
             Some(Tag::Subscribe(n)) if subscribes => n,
             Some(Tag::Unsubscribe(n)) if !subscribes => n,
             // It is told by itself that it hears no more, and is not asked about it.
@@ -353,58 +441,74 @@ impl<T> Machine<T> {
         if *done > 0 {
             return;
         }
-        self.line.tags.pop_front();
-        if self.line.state == State::Greets {
-            self.ready(now, news);
+        l.tags.pop_front();
+        if l.state == State::Greets {
+            self.ready(line, now, news);
         }
     }
-    fn ready(&mut self, now: Time, news: &mut Vec<News>) {
-        self.line.state = State::Ready;
-        self.down = None;
-        self.trouble = None;
+    fn ready(&mut self, line: usize, now: Time, news: &mut Vec<News>) {
+        let l = &mut self.lines[line];
+        l.state = State::Ready;
+        l.down = None;
+        l.trouble = None;
         self.table_kept = None;
         self.sweep_at = now.saturating_add(1000 * MS);
-        let worries = std::mem::take(&mut self.line.worries);
-        news.push(News::Ready((!worries.is_empty()).then(|| worries.join("; "))));
-        let old = |p: &super::Pending<T>| p.first_sent.is_some_and(|at| at.saturating_add(super::FORGOTTEN) <= now);
-        let queued: Vec<u64> = self.calls.iter().filter(|(_, p)| !matches!(p.step, Step::Waits(_))).map(|x| *x.0).collect();
-        for name in queued {
-            if self.calls.get(&name).is_some_and(old) {
-                self.end(name, Err(Trouble::Lost("it was away for too long".into())));
-            } else {
-                self.send(now, name);
-            }
+        news.push(News::Serves);
+        if self.cluster.is_some() {
+            self.node_is_ready(line, now, news);
+        } else {
+            let worries = std::mem::take(&mut self.lines[line].worries);
+            news.push(News::Ready((!worries.is_empty()).then(|| worries.join("; "))));
+            let queued: Vec<u64> = self.calls.iter().filter(|(_, p)| !matches!(p.step, Step::Waits(_))).map(|x| *x.0).collect();
+            queued.into_iter().for_each(|name| self.send_again(now, name));
         }
-        self.look_again(now);
-        self.watch_again(now);
+        self.look_again(line, now);
+        self.watch_again(line, now);
+    }
+    /// There is a connection for it.
+    pub(super) fn send_again(&mut self, now: Time, name: u64) {
+        if self.goes_again(now, name) {
+            self.send(now, name);
+        }
+    }
+    /// False: the call has ended. One that was sent too long ago may have been forgotten by the store.
+    pub(super) fn goes_again(&mut self, now: Time, name: u64) -> bool {
+        let old = |p: &super::Pending<T>| p.first_sent.is_some_and(|at| at.saturating_add(super::FORGOTTEN) <= now);
+        if self.calls.get(&name).is_some_and(old) {
+            self.end(name, Err(Trouble::Lost("it was away for too long".into())));
+        }
+        self.calls.contains_key(&name)
     }
     /// The server has forgotten the scripts.
-    pub(super) fn load_scripts(&mut self, now: Time) {
-        self.line.load(now, &mut self.out);
+    pub(super) fn load_scripts(&mut self, line: usize, now: Time) {
+        self.lines[line].load(now);
     }
-    pub(super) fn write_subscribe(&mut self, now: Time, channels: &[Bytes]) {
+    pub(super) fn write_subscribe(&mut self, line: usize, now: Time, channels: &[Bytes]) {
+        self.lines[line].write_channels(now, b"SUBSCRIBE", channels);
+    }
+    pub(super) fn write_unsubscribe(&mut self, line: usize, now: Time, channels: &[Bytes]) {
+        self.lines[line].write_channels(now, b"UNSUBSCRIBE", channels);
+    }
+}
+
+impl Line {
+    fn write_channels(&mut self, now: Time, what: &[u8], channels: &[Bytes]) {
         for some in channels.chunks(500) {
             let mut c = Command::new(&mut self.out, 1 + some.len());
-            c.part(b"SUBSCRIBE");
+            c.part(what);
             some.iter().for_each(|ch| {
                 c.part(ch);
             });
-            self.line.wrote();
-            self.line.expect(now, Tag::Subscribe(some.len()));
-        }
-    }
-    pub(super) fn write_unsubscribe(&mut self, now: Time, channels: &[Bytes]) {
-        for some in channels.chunks(500) {
-            let mut c = Command::new(&mut self.out, 1 + some.len());
-            c.part(b"UNSUBSCRIBE");
-            some.iter().for_each(|ch| {
-                c.part(ch);
-            });
-            self.line.expect(now, Tag::Unsubscribe(some.len()));
+            if what == b"SUBSCRIBE" {
+                self.wrote();
+                self.expect(now, Tag::Subscribe(some.len()));
+            } else {
+                self.expect(now, Tag::Unsubscribe(some.len()));
+            }
         }
     }
 }
 
-fn refuses(error: &[u8]) -> Broken {
+pub(super) fn refuses(error: &[u8]) -> Broken {
     Broken::Lasting(format!("it refuses: {}", String::from_utf8_lossy(error)))
 }

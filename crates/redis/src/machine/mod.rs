@@ -8,15 +8,21 @@
 //!
 //! Who waits costs no connection and no thread. It has looked since the store said that this connection hears what comes under its key; and whatever
 //! comes makes it look again (`wait`).
+//!
+//! One server is reached by one line. In a cluster there is a line to each primary, and a call goes where its slot is (`cluster`).
 
 mod answer;
 mod ask;
+mod cluster;
+mod copies;
 mod lease;
 mod line;
+mod listing;
 mod tidy;
 mod wait;
 mod watch;
 
+pub use cluster::ClusterMap;
 pub use line::{Broken, News};
 
 use crate::names::Namespace;
@@ -25,6 +31,7 @@ use kumi_segments::{Call, Done, Event, Failure, Outcome, Refusal, RemoteSegment,
 use lease::Held;
 use line::Line;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::num::NonZero;
 use wait::Key;
 
 /// Nanoseconds of a millisecond.
@@ -48,6 +55,12 @@ pub struct Options {
     pub login: Option<(String, String)>,
     /// The number of the database.
     pub database: u32,
+    /// Its store is a cluster.
+    pub cluster: bool,
+    /// So many replicas are to have what is acknowledged, and within so many milliseconds; 0: it is not asked.
+    pub replicas: u32,
+    /// See `replicas`.
+    pub copied_within: u64,
     /// How long what a plain take is given stands under a lease until it is confirmed.
     pub lease: Time,
     /// A store that was away for so long is given up: calls end.
@@ -65,6 +78,9 @@ impl Options {
             client,
             login: None,
             database: 0,
+            cluster: false,
+            replicas: 0,
+            copied_within: 1000,
             lease: 10_000 * MS,
             patience: 30_000 * MS,
             calls: 1 << 16,
@@ -93,10 +109,15 @@ struct Pending<T> {
     number: u64,
     /// It was sent before, on a connection that was lost.
     again: bool,
+    /// What it has come to, where it is awaited that replicas have it.
+    done: Option<Box<Done<Bytes>>>,
     /// Of a get: its numbers when it was, and was not answered.
     earlier: Vec<u64>,
     first_sent: Option<Time>,
-    /// How many commands its line had written when it was sent.
+    /// What it is about is in this slot of a cluster.
+    slot: Option<u16>,
+    /// The line that it was sent on, and how many commands that had written then.
+    line: Option<u16>,
     sent_at: u64,
     /// It tries because of something that came under this key, in that round.
     poked: Option<Bytes>,
@@ -119,10 +140,25 @@ enum How {
     Unseen,
     /// The same, after its lease was ended.
     Entry,
-    /// Keys are brought up to date.
-    Sweep,
+    /// Keys are brought up to date, in a cluster those in one slot.
+    Sweep(Option<u16>),
+    /// Names in one slot of a cluster, for who asks about all of them.
+    Part(u64, u16),
+    /// A node of a cluster is asked which slots have names, in steps: for a sweep, or for who asks about all names.
+    Scan(u16, Option<NonZero<u64>>),
     /// The same for one that is watched.
     Watch,
+}
+
+impl How {
+    /// Who asked about all names, if it is for that.
+    fn of(self) -> Option<u64> {
+        match self {
+            How::Part(of, _) => Some(of),
+            How::Scan(_, of) => of.map(NonZero::get),
+            _ => None,
+        }
+    }
 }
 
 enum Step {
@@ -169,7 +205,9 @@ impl Entry {
 /// See the module. `T`: what names a call to whoever made it.
 pub struct Machine<T> {
     options: Options,
-    line: Line,
+    /// To the server; or to each primary of a cluster.
+    lines: Vec<Line>,
+    cluster: Option<Box<cluster::Cluster>>,
     calls: BTreeMap<u64, Pending<T>>,
     last_call: u64,
     last_number: u64,
@@ -195,23 +233,20 @@ pub struct Machine<T> {
     last_lease: u64,
     tidy: tidy::Tidy,
     renewals: BTreeSet<(Time, u64)>,
-    /// Since when there is no connection.
-    down: Option<Time>,
-    /// What was wrong last.
-    trouble: Option<Box<str>>,
     table_kept: Option<Time>,
     sweep_at: Time,
     sweep_from: Vec<u8>,
     ended: Vec<(T, Ended)>,
-    out: Vec<u8>,
 }
 
 impl<T> Machine<T> {
     /// One without a connection.
     pub fn new(now: Time, options: Options) -> Machine<T> {
+        let lines = if options.cluster { Vec::new() } else { vec![Line::to(None, now)] };
         Machine {
+            lines,
+            cluster: options.cluster.then(|| Box::new(cluster::Cluster::new(now))),
             options,
-            line: Line::default(),
             calls: BTreeMap::new(),
             last_call: 0,
             last_number: 0,
@@ -231,18 +266,19 @@ impl<T> Machine<T> {
             last_lease: 0,
             tidy: tidy::Tidy::default(),
             renewals: BTreeSet::new(),
-            down: Some(now),
-            trouble: None,
             table_kept: None,
             sweep_at: 0,
             sweep_from: Vec::new(),
             ended: Vec::new(),
-            out: Vec::new(),
         }
     }
-    /// Bytes for the server.
-    pub fn output(&mut self) -> &mut Vec<u8> {
-        &mut self.out
+    /// How many lines there are. They are named by numbers, from 0 on.
+    pub fn lines(&self) -> usize {
+        self.lines.len()
+    }
+    /// Bytes for the server of a line.
+    pub fn output(&mut self, line: usize) -> &mut Vec<u8> {
+        &mut self.lines[line].out
     }
     /// Calls that have ended since this was asked last.
     pub fn take_ended(&mut self) -> Vec<(T, Ended)> {
@@ -258,6 +294,10 @@ impl<T> Machine<T> {
         let refused = if self.calls.len() >= self.options.calls { Some(Refusal::Quota) } else { self.check(&call) };
         if let Some(r) = refused {
             self.ended.push((token, Err(Failure::Refused(r).into())));
+            return 0;
+        }
+        if let Some(why) = self.across_slots(&call) {
+            self.ended.push((token, Err(Trouble::Store(why))));
             return 0;
         }
         match &call {
@@ -310,6 +350,7 @@ impl<T> Machine<T> {
         let name = self.last_call;
         self.deadlines.extend(deadline.map(|d| (d, name)));
         let step = Step::Queued;
+        let slot = self.slot_of(&call, &held, how);
         let p = Pending {
             call,
             token,
@@ -319,8 +360,11 @@ impl<T> Machine<T> {
             row: None,
             number: 0,
             again: false,
+            done: None,
             earlier: Vec::new(),
             first_sent: None,
+            slot,
+            line: None,
             sent_at: 0,
             poked: None,
             round: 0,
@@ -330,7 +374,9 @@ impl<T> Machine<T> {
             how,
         };
         self.calls.insert(name, p);
-        if !self.joins_line(name) {
+        if self.lists_all(name) {
+            self.begin_listing(now, name);
+        } else if !self.joins_line(name) {
             self.send(now, name);
         }
         name
@@ -342,8 +388,16 @@ impl<T> Machine<T> {
 
     /// The call ends; what it holds is free.
     fn end(&mut self, name: u64, result: Ended) {
-        if let Some(Pending { token: Some(t), .. }) = self.remove(name) {
-            self.ended.push((t, result));
+        let Some(p) = self.remove(name) else { return };
+        match (p.token, p.how, result) {
+            (Some(t), _, result) => self.ended.push((t, result)),
+            // Without this part there is no whole.
+            (None, How::Part(..) | How::Scan(..), Err(e)) => {
+                if let Some(of) = p.how.of() {
+                    self.end(of, Err(e));
+                }
+            }
+            _ => {}
         }
     }
     fn remove(&mut self, name: u64) -> Option<Pending<T>> {
@@ -352,6 +406,7 @@ impl<T> Machine<T> {
             self.deadlines.remove(&(d, name));
         }
         self.rows.extend(p.row);
+        self.leaves_slot(name, &p);
         match &p.call {
             Call::Commit { leases, .. } => leases.iter().for_each(|l| self.forget_lease(*l)),
             Call::GiveBack { lease, .. } => self.forget_lease(*lease),
@@ -415,16 +470,22 @@ impl<T> Machine<T> {
     pub fn next_deadline(&self) -> Option<Time> {
         let sets = [&self.deadlines, &self.renewals].into_iter().filter_map(|s| s.first().map(|x| x.0));
         let keys = [&self.dues, &self.idle].into_iter().filter_map(|s| s.first().map(|x| x.0));
-        let patience = self.down.and(self.patience_over());
-        let ready = self.line.is_ready();
+        let patience = if self.cluster.is_some() { self.next_of_cluster() } else { self.patience_over() };
+        let ready = self.serves();
         let sweep = ready.then_some(self.sweep_at);
         let look = self.next_look().into_iter().chain(self.tidy.due()).filter(|_| ready);
-        sets.chain(keys).chain(look).chain(patience).chain(sweep).chain(self.line.next_deadline()).min()
+        let lines = self.lines.iter().filter_map(Line::next_deadline);
+        sets.chain(keys).chain(look).chain(patience).chain(sweep).chain(lines).min()
     }
-    /// When the oldest call has waited long enough for a connection.
+    /// Is there a line that serves?
+    fn serves(&self) -> bool {
+        self.lines.iter().any(Line::is_ready)
+    }
+    /// When the oldest call has waited long enough for a connection to the one server.
     fn patience_over(&self) -> Option<Time> {
+        let down = self.lines.first()?.down?;
         let oldest = self.calls.values().find(|p| p.how != How::Entry)?.began;
-        Some(self.down.unwrap_or(0).max(oldest).saturating_add(self.options.patience))
+        Some(down.max(oldest).saturating_add(self.options.patience))
     }
     /// Does what is due: calls end whose time is over, leases are renewed, who waits looks again where something was due.
     pub fn tick(&mut self, now: Time) {
@@ -445,27 +506,30 @@ impl<T> Machine<T> {
         if self.tidy.due().is_some_and(|at| at <= now) {
             self.tidy_up(now);
         }
-        if self.down.is_some() {
-            self.lose_patience(now);
-        } else if self.line.is_ready() && self.sweep_at <= now {
+        if self.cluster.is_some() {
+            self.tick_cluster(now);
+        } else if let Some(down) = self.lines[0].down {
+            self.lose_patience(now, |_, _| Some(down));
+        }
+        if self.serves() && self.sweep_at <= now {
             self.sweep(now);
         }
-        self.line.tick(now, &mut self.out);
+        self.lines.iter_mut().for_each(|l| l.tick(now));
     }
-    fn lose_patience(&mut self, now: Time) {
-        let down = self.down.unwrap_or(now);
+    /// Calls end whose server was away for too long. `down`: since when it is, for a call.
+    fn lose_patience(&mut self, now: Time, down: impl Fn(&Self, &Pending<T>) -> Option<Time>) {
         let long = self.options.patience;
+        let over = |p: &Pending<T>| down(self, p).is_some_and(|d| d.max(p.began).saturating_add(long) <= now);
         // What was taken for good and nobody had is not given up: it would be lost.
-        let over = |p: &Pending<T>| p.how != How::Entry && down.max(p.began).saturating_add(long) <= now;
-        let tired: Vec<u64> = self.calls.iter().filter(|(_, p)| over(p)).map(|x| *x.0).collect();
+        let tired: Vec<u64> = self.calls.iter().filter(|(_, p)| p.how != How::Entry && over(p)).map(|x| *x.0).collect();
         for name in tired {
             self.give_up(now, name);
         }
     }
     /// The store does not come back.
     fn give_up(&mut self, now: Time, name: u64) {
-        let why: Box<str> = self.trouble.clone().unwrap_or_else(|| "there is no connection".into());
         let Some(p) = self.calls.get(&name) else { return };
+        let why = self.trouble_of(p).unwrap_or_else(|| "there is no connection".into());
         let unsure = match &p.step {
             Step::Waits(key) => {
                 let key = key.clone();
@@ -477,9 +541,10 @@ impl<T> Machine<T> {
         };
         self.end(name, Err(if unsure { Trouble::Lost(why) } else { Trouble::NotConnected(why) }));
     }
-    /// The store will not do what this client asks: it has no sense to go on.
-    fn give_up_all(&mut self, now: Time) {
-        let all: Vec<u64> = self.calls.iter().filter(|(_, p)| p.how != How::Entry).map(|x| *x.0).collect();
+    /// The server of this line, or any, will not do what this client asks: it has no sense to go on.
+    fn give_up_all(&mut self, now: Time, line: Option<usize>) {
+        let its = |p: &Pending<T>| p.how != How::Entry && (line.is_none() || p.slot.is_none() || self.line_of(p.slot) == line);
+        let all: Vec<u64> = self.calls.iter().filter(|(_, p)| its(p)).map(|x| *x.0).collect();
         all.into_iter().for_each(|name| self.give_up(now, name));
     }
     /// A call's deadline, which is no longer in the set, has come.

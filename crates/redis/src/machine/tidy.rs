@@ -39,16 +39,15 @@ impl Tidy {
 
 impl<T> Machine<T> {
     pub(super) fn tidy_up(&mut self, now: Time) {
-        if !self.line.is_ready() {
-            return self.tidy.forget();
-        }
         for (key, leases) in std::mem::take(&mut self.tidy).leases {
-            let mut c = Command::new(&mut self.out, 2 + leases.len());
+            let line = self.line_of_key(&key).and_then(|l| self.lines.get_mut(l));
+            let Some(line) = line.filter(|l| l.is_ready()) else { continue };
+            let mut c = Command::new(&mut line.out, 2 + leases.len());
             c.part(b"ZREM").part(&self.options.namespace.part(&key, b't'));
             leases.iter().for_each(|l| {
                 c.joined(&[b"l", l.as_bytes()]);
             });
-            self.line.expect(now, Tag::Tidy);
+            line.expect(now, Tag::Tidy);
         }
     }
     /// Where the next command is written anyway.

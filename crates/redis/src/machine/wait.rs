@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 #[derive(Default)]
 pub(super) struct Key {
     channel: Bytes,
-    /// How many commands the line had written when the channel was asked for; `None`: it was not, on this connection.
-    heard_from: Option<u64>,
+    /// The line on which the channel was asked for, and how many commands that had written then; `None`: it was not, on this connection.
+    heard: Option<(usize, u64)>,
     takers: BTreeSet<u64>,
     peekers: BTreeSet<u64>,
     putters: BTreeSet<u64>,
@@ -75,7 +75,7 @@ impl<T> Machine<T> {
             _ => return false,
         };
         let of = kind_of(&p.call);
-        let Some(k) = self.keys.get_mut(&key).filter(|k| waits && k.heard_from.is_some()) else { return false };
+        let Some(k) = self.keys.get_mut(&key).filter(|k| waits && k.heard.is_some()) else { return false };
         if k.line(of).is_empty() {
             return false;
         }
@@ -114,12 +114,13 @@ impl<T> Machine<T> {
             if let Some(at) = k.due {
                 self.dues.remove(&(at, key));
             }
-            if k.heard_from.is_some() {
-                closed.push(k.channel);
+            if let Some((line, _)) = k.heard {
+                closed.push((line, k.channel));
             }
         }
-        if self.line.is_ready() {
-            self.write_unsubscribe(now, &closed);
+        for line in 0..if closed.is_empty() { 0 } else { self.lines.len() } {
+            let its: Vec<Bytes> = closed.iter().filter(|c| c.0 == line).map(|c| c.1.clone()).collect();
+            self.write_unsubscribe(line, now, &its);
         }
     }
 
@@ -130,20 +131,22 @@ impl<T> Machine<T> {
             self.channels.insert(channel.clone(), key.clone());
             self.keys.insert(key.clone(), Key { channel, ..Key::default() });
         }
+        let line = self.line_of_key(key);
         let (Some(p), Some(k)) = (self.calls.get(&name), self.keys.get_mut(key)) else { return };
         let of = kind_of(&p.call);
-        match k.heard_from {
-            None => {
+        match (k.heard, line) {
+            (None, Some(line)) if self.lines[line].is_ready() => {
                 let channel = k.channel.clone();
-                self.write_subscribe(now, &[channel]);
+                self.write_subscribe(line, now, &[channel]);
                 if let Some(k) = self.keys.get_mut(key) {
-                    k.heard_from = Some(self.line.written());
+                    k.heard = Some((line, self.lines[line].written()));
                 }
                 self.send(now, name);
             }
-            // It was asked before the channel was heard.
-            Some(from) if p.sent_at < from => self.send(now, name),
-            Some(_) => {
+            (None, _) => self.send(now, name),
+            // It was asked before the channel was heard, or elsewhere.
+            (Some((line, from)), _) if p.line.map(usize::from) != Some(line) || p.sent_at < from => self.send(now, name),
+            (Some(_), _) => {
                 self.stands(key, name, of);
                 self.set_due(now, key, due);
             }
@@ -163,7 +166,7 @@ impl<T> Machine<T> {
     }
     /// Under this key something was due.
     pub(super) fn something_due(&mut self, now: Time, key: &Bytes) {
-        if self.line.is_ready() {
+        if self.keys.get(key).is_some_and(|k| k.heard.is_some()) {
             self.try_again(now, key, 1);
             self.try_putters(now, key);
         }
@@ -240,25 +243,52 @@ impl<T> Machine<T> {
         Some((key, matches!(p.call, Call::Put(_)), is_simple(&p.call)))
     }
 
-    /// The connection is gone: nothing is heard any more.
-    pub(super) fn lines_are_cut(&mut self) {
-        for k in self.keys.values_mut() {
-            (k.heard_from, k.trying, k.putting, k.may) = (None, 0, false, 0);
+    /// Nothing is heard on this line any more.
+    pub(super) fn subscriptions_are_cut(&mut self, line: usize) {
+        for k in self.keys.values_mut().filter(|k| k.heard.is_some_and(|h| h.0 == line)) {
+            (k.heard, k.trying, k.putting, k.may) = (None, 0, false, 0);
         }
+        self.watches_are_cut(line);
     }
-    /// There is a connection: everybody who waits looks again.
-    pub(super) fn look_again(&mut self, now: Time) {
-        let cut: Vec<(Bytes, Bytes)> =
-            self.keys.iter().filter(|(_, k)| k.heard_from.is_none()).map(|(n, k)| (n.clone(), k.channel.clone())).collect();
-        let channels: Vec<Bytes> = cut.iter().map(|x| x.1.clone()).collect();
-        self.write_subscribe(now, &channels);
-        let from = self.line.written();
-        for (key, _) in &cut {
+    /// A call that was to look again has not, and is over: others may.
+    pub(super) fn tries_no_more(&mut self, key: &Bytes, p: &super::Pending<T>) {
+        let Some(k) = self.keys.get_mut(key) else { return };
+        match kind_of(&p.call) {
+            As::Putter => k.putting = false,
+            _ => k.trying = k.trying.saturating_sub(1),
+        }
+        if let Some(at) = k.due.replace(0) {
+            self.dues.remove(&(at, key.clone()));
+        }
+        self.dues.insert((0, key.clone()));
+    }
+    /// Keys in these slots are heard of no more where they were: their channels, by lines.
+    pub(super) fn unhear(&mut self, slots: &BTreeSet<u16>) -> Vec<(usize, Bytes)> {
+        let ns = &self.options.namespace;
+        let mut cut = Vec::new();
+        let mut moved = BTreeSet::new();
+        for (key, k) in self.keys.iter_mut().filter(|(n, _)| slots.contains(&ns.slot(n))) {
+            cut.extend(k.heard.map(|h| (h.0, k.channel.clone())));
+            (k.heard, k.trying, k.putting, k.may) = (None, 0, false, 0);
+            moved.insert(key.clone());
+        }
+        for p in self.calls.values_mut().filter(|p| p.poked.as_ref().is_some_and(|k| moved.contains(k))) {
+            p.poked = None;
+        }
+        cut
+    }
+    /// There is a connection, or keys have come to it: everybody who waits there looks again.
+    pub(super) fn look_again(&mut self, line: usize, now: Time) {
+        let cut = self.keys.iter().filter(|(n, k)| k.heard.is_none() && self.line_of_key(n) == Some(line));
+        let (keys, channels): (Vec<Bytes>, Vec<Bytes>) = cut.map(|(n, k)| (n.clone(), k.channel.clone())).unzip();
+        self.write_subscribe(line, now, &channels);
+        let from = self.lines[line].written();
+        for key in &keys {
             if let Some(k) = self.keys.get_mut(key) {
-                k.heard_from = Some(from);
+                k.heard = Some((line, from));
             }
         }
-        for (key, _) in &cut {
+        for key in &keys {
             self.try_again(now, key, 1);
             self.try_putters(now, key);
         }
@@ -273,8 +303,11 @@ impl<T> Machine<T> {
     /// Brings some keys up to date that nobody asks for, so that what has ended takes no room.
     pub(super) fn sweep(&mut self, now: Time) {
         self.sweep_at = now.saturating_add(2000 * MS);
+        if self.cluster.is_some() {
+            return self.sweep_nodes(now);
+        }
         let after = (!self.sweep_from.is_empty()).then(|| self.sweep_from.clone());
         let call = Call::Names { prefix: Vec::new(), after, most: super::ask::SWEEP };
-        self.make(now, call, None, Some(self.sweep_at), Vec::new(), How::Sweep);
+        self.make(now, call, None, Some(self.sweep_at), Vec::new(), How::Sweep(None));
     }
 }

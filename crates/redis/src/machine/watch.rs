@@ -6,10 +6,13 @@
 use super::{How, MS, Machine};
 use bytes::Bytes;
 use kumi_segments::{Call, Event, Time, What};
+use std::collections::BTreeSet;
 
 /// A key that is watched.
 pub(super) struct Watched {
     channel: Bytes,
+    /// The line on which the channel is heard.
+    on: Option<usize>,
     /// So many watches.
     count: usize,
     /// When it is looked at next.
@@ -30,9 +33,10 @@ impl<T> Machine<T> {
         }
         let channel = self.options.namespace.watch_channel(key);
         self.watch_channels.insert(channel.clone(), key.clone());
-        self.watched.insert(key.clone(), Watched { channel: channel.clone(), count: 1, at: now });
-        if self.line.is_ready() {
-            self.write_subscribe(now, &[channel]);
+        let on = self.line_of_key(key).filter(|l| self.lines[*l].is_ready());
+        self.watched.insert(key.clone(), Watched { channel: channel.clone(), on, count: 1, at: now });
+        if let Some(line) = on {
+            self.write_subscribe(line, now, &[channel]);
         }
         self.look_at_watched(now);
     }
@@ -45,8 +49,8 @@ impl<T> Machine<T> {
         }
         if let Some(w) = self.watched.remove(key) {
             self.watch_channels.remove(&w.channel);
-            if self.line.is_ready() {
-                self.write_unsubscribe(now, &[w.channel]);
+            if let Some(line) = w.on {
+                self.write_unsubscribe(line, now, &[w.channel]);
             }
         }
     }
@@ -58,7 +62,7 @@ impl<T> Machine<T> {
         self.watched.values().map(|w| w.at).min()
     }
     pub(super) fn look_at_watched(&mut self, now: Time) {
-        if !self.line.is_ready() {
+        if !self.serves() {
             return;
         }
         let due: Vec<Bytes> = self.watched.iter().filter(|(_, w)| w.at <= now).map(|(k, _)| k.clone()).collect();
@@ -69,15 +73,28 @@ impl<T> Machine<T> {
             self.make(now, Call::Stats(key.to_vec()), None, Some(now.saturating_add(OFTEN)), Vec::new(), How::Watch);
         }
     }
-    /// There is a connection again: what happened meanwhile is not known.
-    pub(super) fn watch_again(&mut self, now: Time) {
-        let channels: Vec<Bytes> = self.watched.values().map(|w| w.channel.clone()).collect();
-        self.write_subscribe(now, &channels);
-        for (key, w) in &mut self.watched {
-            w.at = now;
-            self.happened.push((key.clone(), None));
+    /// There is a connection again, or keys have come to it: what happened meanwhile is not known.
+    pub(super) fn watch_again(&mut self, line: usize, now: Time) {
+        let mut channels = Vec::new();
+        let keys: Vec<Bytes> = self.watched.keys().filter(|k| self.line_of_key(k) == Some(line)).cloned().collect();
+        for key in keys {
+            let Some(w) = self.watched.get_mut(&key).filter(|w| w.on != Some(line)) else { continue };
+            (w.on, w.at) = (Some(line), now);
+            channels.push(w.channel.clone());
+            self.happened.push((key, None));
         }
+        self.write_subscribe(line, now, &channels);
         self.look_at_watched(now);
+    }
+    /// The same of what is watched.
+    pub(super) fn unwatch_moved(&mut self, slots: &BTreeSet<u16>) -> Vec<(usize, Bytes)> {
+        let ns = &self.options.namespace;
+        let moved = self.watched.iter_mut().filter(|(n, _)| slots.contains(&ns.slot(n)));
+        moved.filter_map(|(_, w)| Some((w.on.take()?, w.channel.clone()))).collect()
+    }
+    /// Nothing is heard on this line any more.
+    pub(super) fn watches_are_cut(&mut self, line: usize) {
+        self.watched.values_mut().filter(|w| w.on == Some(line)).for_each(|w| w.on = None);
     }
     /// False: it is no channel of a watched key.
     pub(super) fn heard_event(&mut self, channel: &Bytes, payload: &Bytes) -> bool {

@@ -61,18 +61,20 @@ impl Script {
         matches!(self, Script::Put | Script::GiveBack)
     }
     /// Its text. `flags`: the server knows them (from 7 on). Only a put is refused where memory is short: what takes makes room.
-    pub fn text(self, flags: bool) -> String {
+    /// `guarded`: the first key is there for the server alone.
+    pub fn text(self, flags: bool, guarded: bool) -> String {
         let head = match (flags, self) {
             (false, _) => "",
             (true, Script::Put) => "#!lua\n",
             (true, _) => "#!lua flags=allow-oom\n",
         };
+        let guard = if guarded { "table.remove(KEYS, 1)\n" } else { "" };
         let rows = if self.has_row() { ROWS } else { "" };
         // A commit does not look at what is due.
         let due = if self == Script::Commit { "" } else { DUE };
         // The plain case comes first: what the others need is made for them alone.
         let (plain, rest) = self.body().split_once("--REST\n").unwrap_or(("", self.body()));
-        format!("{head}{PLAIN}{rows}{plain}\n{COMMON}{due}{rest}")
+        format!("{head}{guard}{PLAIN}{rows}{plain}\n{COMMON}{due}{rest}")
     }
 }
 
@@ -83,7 +85,7 @@ mod tests {
     #[test]
     fn the_plain_case_needs_nothing_of_the_others() {
         for script in ALL {
-            let text = script.text(true);
+            let text = script.text(true, true);
             assert!(!text.contains("--REST"));
             let has_plain = matches!(script, Script::Put | Script::Get | Script::Commit);
             assert_eq!(script.body().contains("\n--REST\n"), has_plain, "{script:?}");

@@ -2,6 +2,7 @@
 //!
 //! **Invariant.** While nobody attends, whatever comes wakes the serving thread. What is due is its affair always.
 
+use super::conn::Conn;
 use super::{SOCKETS, Shared, State, Store, tell};
 use mio::Interest;
 use mio::unix::SourceFd;
@@ -41,7 +42,7 @@ impl Attendant {
             return false;
         }
         let s = self.0.state.lock();
-        let serves = s.up && !s.over;
+        let serves = s.is_up() && !s.over;
         if serves {
             self.listen(&s, NOTHING);
         }
@@ -50,14 +51,14 @@ impl Attendant {
     /// Serves what has come. False: nothing has.
     pub fn serve(&self) -> bool {
         let mut s = self.0.state.lock();
-        if s.conn.as_ref().is_some_and(|c| s.up && c.waits_for_room()) {
+        if s.links.iter().any(|l| l.up && l.conn.as_ref().is_some_and(Conn::waits_for_room)) {
             // Room that is told of is told of again and again until it is heard.
             let (poll, events) = &mut *self.0.sockets.lock();
             let _ = poll.poll(events, Some(Duration::ZERO));
             s.send();
         }
         let some = s.receive();
-        if some || s.lost.is_some() {
+        if some || s.told {
             self.0.mind(&mut s);
             self.0.changed.notify_all();
         }

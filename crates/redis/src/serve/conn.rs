@@ -45,7 +45,7 @@ pub(super) fn addresses(place: &Place) -> io::Result<Vec<SockAddr>> {
     Ok(match place {
         Place::Unix(path) => vec![SockAddr::unix(path)?],
         Place::Tcp(host, port) => (host.as_str(), *port).to_socket_addrs()?.map(|a: SocketAddr| a.into()).collect(),
-        Place::Sentinel(_) => Vec::new(),
+        Place::Sentinel(_) | Place::Cluster(_) => Vec::new(),
     })
 }
 

@@ -5,10 +5,12 @@
 //!
 //! **Invariant.** Bytes that wait are sent by whoever reads as soon as the socket has room. The serving thread sleeps no longer than until the
 //! machine's next deadline: whoever brings an earlier one wakes it. Ends of calls are told when the lock is free.
+//!
+//! Each line of the machine has a link of its own: one server's store has one, a cluster's one to each primary.
 
 mod attend;
 mod conn;
-mod sentinel;
+mod find;
 mod thread;
 mod tls;
 mod watch;
@@ -16,7 +18,7 @@ mod watch;
 pub use attend::Attendant;
 pub use tls::Certificates;
 
-use crate::address::{Address, AddressError};
+use crate::address::{Address, AddressError, Place};
 use crate::machine::{Broken, Machine, News, Options};
 use bytes::Bytes;
 use conn::{Came, Conn};
@@ -81,9 +83,7 @@ struct Shared {
 
 struct State {
     machine: Machine<End<Bytes>>,
-    conn: Option<Conn>,
-    /// It is connected.
-    up: bool,
+    links: Vec<Link>,
     /// When the serving thread wakes.
     wakes: Time,
     /// It has served once; what its settings may lose.
@@ -91,10 +91,8 @@ struct State {
     trouble: Option<Broken>,
     closing: bool,
     over: bool,
-    /// The connection is gone, and the serving thread is to know it.
-    lost: Option<Broken>,
-    /// It serves on a new connection, and the serving thread is to know it.
-    fresh: bool,
+    /// Something has become of a link, and the serving thread is to know it.
+    told: bool,
     watches: watch::Watches,
     /// The queues of the serving thread, and of the socket once it is connected.
     own: Registry,
@@ -103,13 +101,25 @@ struct State {
     buffer: Vec<u8>,
 }
 
+/// A line's connection.
+#[derive(Default)]
+struct Link {
+    /// The node of a cluster that it leads to.
+    at: Option<(String, u16)>,
+    conn: Option<Conn>,
+    /// It is connected.
+    up: bool,
+    /// The connection is gone.
+    lost: Option<Broken>,
+    /// It serves on a new connection.
+    fresh: bool,
+}
+
 const WAKE: Token = Token(0);
 /// A socket that is being connected, in the serving thread's queue.
 const OWN_SOCKET: Token = Token(1);
 /// The other queue, in that one.
 const SOCKETS: Token = Token(2);
-/// A socket that is connected, in the other one.
-const SOCKET: Token = Token(0);
 
 /// Nanoseconds that go on while the machine sleeps.
 fn now() -> Time {
@@ -136,6 +146,10 @@ impl Store {
         let mut options = Options::new(namespace, format!("{:016x}", u64::from_ne_bytes(id)));
         options.login = settings.login.or_else(|| address.login.clone());
         options.database = address.database;
+        options.cluster = matches!(address.place, Place::Cluster(_));
+        options.replicas = address.replicas;
+        options.copied_within = address.copied_within;
+        let login = options.login.clone();
         options.name = address.client_name.clone().unwrap_or(options.name);
         options.lease = settings.lease.map_or(options.lease, nanoseconds);
         options.patience = settings.patience.map_or(options.patience, nanoseconds);
@@ -148,15 +162,13 @@ impl Store {
         let (own, watched) = registries.map_err(|e| other(&e))?;
         let state = State {
             machine: Machine::new(now(), options),
-            conn: None,
-            up: false,
+            links: vec![Link::default()],
             wakes: 0,
             ready: None,
             trouble: None,
             closing: false,
             over: false,
-            lost: None,
-            fresh: false,
+            told: false,
             watches: watch::Watches::default(),
             own,
             sockets: watched,
@@ -167,10 +179,10 @@ impl Store {
             state: Mutex::new(state),
             changed: Condvar::new(),
             waker,
-            sockets: Mutex::new((sockets, Events::with_capacity(2))),
+            sockets: Mutex::new((sockets, Events::with_capacity(16))),
             process: std::process::id(),
         });
-        let serving = thread::Serving::new(shared.clone(), poll, address.place, tls);
+        let serving = thread::Serving::new(shared.clone(), poll, address.place, tls, login);
         std::thread::Builder::new().name("store".into()).spawn(move || serving.run()).map_err(|e| other(&e))?;
         Ok(Store { shared })
     }
@@ -229,7 +241,7 @@ impl Shared {
     }
     /// Wakes the serving thread if it sleeps too long now.
     fn mind(&self, s: &mut State) {
-        if s.lost.is_some() || s.machine.next_deadline().is_some_and(|at| at < s.wakes) {
+        if s.told || s.machine.next_deadline().is_some_and(|at| at < s.wakes) {
             s.wakes = 0;
             let _ = self.waker.wake();
         }
@@ -246,74 +258,114 @@ impl Shared {
 }
 
 impl State {
+    /// Is there a connection?
+    fn is_up(&self) -> bool {
+        self.links.iter().any(|l| l.up)
+    }
     fn send(&mut self) {
-        let Some(conn) = self.conn.as_mut().filter(|_| self.up) else { return };
-        let sent = conn.send(self.machine.output()).and_then(|progress| {
-            conn.mind_room(&self.sockets, SOCKET)?;
-            Ok(progress)
-        });
-        match sent {
-            Ok(true) => self.machine.progress(now()),
-            Ok(false) => {}
-            Err(e) => self.lose(Broken::Passing(e.to_string())),
+        for line in 0..self.links.len() {
+            let link = &mut self.links[line];
+            let Some(conn) = link.conn.as_mut().filter(|_| link.up) else { continue };
+            let sent = conn.send(self.machine.output(line)).and_then(|progress| {
+                conn.mind_room(&self.sockets, Token(line))?;
+                Ok(progress)
+            });
+            match sent {
+                Ok(true) => self.machine.progress(line, now()),
+                Ok(false) => {}
+                Err(e) => self.lose(line, Broken::Passing(e.to_string())),
+            }
         }
     }
     /// Reads all that has come, and sends what it leads to. False: nothing has come.
     fn receive(&mut self) -> bool {
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut some = false;
-        while let Some(conn) = self.conn.as_mut().filter(|_| self.up) {
-            match conn.receive(&mut buffer) {
-                Ok(Came::Some(n)) => {
-                    some = true;
-                    let mut news = Vec::new();
-                    let received = self.machine.received(now(), &buffer[..n], &mut news);
-                    for News::Ready(worries) in news {
-                        self.fresh = true;
-                        self.trouble = None;
-                        self.ready.get_or_insert(worries);
-                    }
-                    match received {
-                        Ok(()) => self.send(),
-                        Err(e) => self.lose(e),
-                    }
-                }
-                Ok(Came::Nothing) => break,
-                Ok(Came::End) => self.lose(Broken::Passing("it has closed the connection".into())),
-                Err(why) => {
-                    // A handshake that fails will fail again.
-                    let lasting = conn.is_secure() && self.ready.is_none();
-                    self.lose(if lasting { Broken::Lasting(why) } else { Broken::Passing(why) });
-                }
-            }
+        for line in 0..self.links.len() {
+            some |= self.receive_on(line, &mut buffer);
         }
         self.buffer = buffer;
         some
     }
-    /// The connection that was begun is there.
-    fn is_up(&mut self) {
-        if let Some(conn) = &self.conn {
-            conn.forget(&self.own);
-            if let Err(e) = conn.watch(&self.sockets, SOCKET) {
-                return self.lose(Broken::Passing(e.to_string()));
+    fn receive_on(&mut self, line: usize, buffer: &mut [u8]) -> bool {
+        let mut some = false;
+        loop {
+            let link = &mut self.links[line];
+            let Some(conn) = link.conn.as_mut().filter(|_| link.up) else { return some };
+            match conn.receive(buffer) {
+                Ok(Came::Some(n)) => {
+                    some = true;
+                    let mut news = Vec::new();
+                    let received = self.machine.received(line, now(), &buffer[..n], &mut news);
+                    self.hear(Some(line), news);
+                    match received {
+                        Ok(()) => self.send(),
+                        Err(e) => self.lose(line, e),
+                    }
+                }
+                Ok(Came::Nothing) => return some,
+                Ok(Came::End) => self.lose(line, Broken::Passing("it has closed the connection".into())),
+                Err(why) => {
+                    // A handshake that fails will fail again.
+                    let lasting = conn.is_secure() && self.ready.is_none();
+                    self.lose(line, if lasting { Broken::Lasting(why) } else { Broken::Passing(why) });
+                }
             }
         }
-        self.up = true;
-        self.machine.connected(now());
+    }
+    /// What the machine tells, and which lines it has.
+    fn hear(&mut self, line: Option<usize>, news: Vec<News>) {
+        for n in news {
+            self.trouble = None;
+            match (n, line) {
+                (News::Serves, Some(line)) => self.links[line].fresh = true,
+                (News::Serves, None) => {}
+                (News::Ready(worries), _) => {
+                    self.ready.get_or_insert(worries);
+                }
+            }
+        }
+        for line in 0..self.machine.lines() {
+            if line == self.links.len() {
+                self.links.push(Link::default());
+            }
+            if self.links[line].at.as_ref() != self.machine.node(line) {
+                self.drop_conn(line);
+                self.links[line] = Link { at: self.machine.node(line).cloned(), ..Link::default() };
+                self.told = true;
+            }
+        }
+    }
+    /// The connection that was begun is there.
+    fn comes_up(&mut self, line: usize) {
+        if let Some(conn) = &self.links[line].conn {
+            conn.forget(&self.own);
+            if let Err(e) = conn.watch(&self.sockets, Token(line)) {
+                return self.lose(line, Broken::Passing(e.to_string()));
+            }
+        }
+        self.links[line].up = true;
+        self.machine.connected(line, now());
         self.send();
     }
-    fn drop_conn(&mut self) {
-        if let Some(conn) = self.conn.take() {
-            conn.forget(if self.up { &self.sockets } else { &self.own });
+    fn drop_conn(&mut self, line: usize) {
+        let link = &mut self.links[line];
+        if let Some(conn) = link.conn.take() {
+            conn.forget(if link.up { &self.sockets } else { &self.own });
         }
-        self.up = false;
+        link.up = false;
     }
     /// There is no connection any more, or none yet.
-    fn lose(&mut self, why: Broken) {
-        self.drop_conn();
-        self.machine.disconnected(now(), &why);
+    fn lose(&mut self, line: usize, why: Broken) {
+        self.drop_conn(line);
+        let why = match &self.links[line].at {
+            Some((host, port)) => why.of(&Place::Tcp(host.clone(), *port).to_string()),
+            None => why,
+        };
+        self.machine.disconnected(line, now(), &why);
         self.trouble = Some(why.clone());
-        self.lost = Some(why);
+        self.links[line].lost = Some(why);
+        self.told = true;
     }
 }
 
@@ -362,7 +414,7 @@ impl Engine<Bytes> for Store {
         });
         let until = Instant::now() + Duration::from_secs(2);
         let mut s = self.shared.state.lock();
-        while s.up && !s.over && s.machine.open_calls() > 0 {
+        while s.is_up() && !s.over && s.machine.open_calls() > 0 {
             if self.shared.changed.wait_until(&mut s, until).timed_out() {
                 break;
             }

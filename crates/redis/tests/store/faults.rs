@@ -17,6 +17,7 @@ pub const ALL: &[(&str, fn())] = &[
     ("a_server_that_stands_still_is_given_up", a_server_that_stands_still_is_given_up),
     ("a_store_that_is_away_ends_calls", a_store_that_is_away_ends_calls),
     ("sentinels_say_who_is_primary", sentinels_say_who_is_primary),
+    ("replicas_are_waited_for", replicas_are_waited_for),
 ];
 
 /// Loses the reply to a call, and has it done once all the same.
@@ -200,6 +201,54 @@ fn a_store_that_is_away_ends_calls() {
     assert!(matches!(&r, Err(Trouble::NotConnected(why)) if why.contains("no server listens there")), "{r:?}");
     s.begin_again();
     c.eventually("it serves again", |c| c.call(put("k", "2")).is_ok());
+}
+
+fn replicas_are_waited_for() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let s = Server::start(&["--port", &port, "--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0"]);
+    let address = format!("{}?wait_replicas=1&wait_ms=300", s.address());
+    let worries = |address: &str| kumi_redis::Store::open(address, Settings::default()).unwrap().wait_ready(crate::client::HANG).unwrap();
+    assert_eq!(worries(&address).unwrap(), "wait_replicas is 1, and 0 are there");
+    let replica = Server::start(&["--replicaof", &format!("127.0.0.1 {port}")]);
+    let until = std::time::Instant::now() + crate::client::HANG;
+    while !s.say(&["INFO", "replication"]).contains("state=online") {
+        assert!(std::time::Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(worries(&s.address()).unwrap().contains("a replica gets writes later"));
+    let (c, hasty) = (Client::new(&format!("{}?wait_replicas=1&wait_ms=5000", s.address())), Client::new(&address));
+    let has = |what: &str, n: usize| assert_eq!(replica.say(&["LLEN", &format!("kumi:n:{{{what}}}:q")]), format!(":{n}\r\n"));
+    // What was acknowledged is there: one by one, and many at a time.
+    assert_eq!(c.put("k", "1"), 1);
+    has("k", 1);
+    let puts: Vec<Begun> = (0..300).map(|i| c.begin(put("many", &i.to_string()))).collect();
+    puts.iter().for_each(|b| assert!(matches!(b.wait(), Ok(Done::Stored(Some(_))))));
+    has("many", 300);
+    assert_eq!(c.take("k"), "1");
+    has("k", 0);
+    let held = c.lease("many", 60_000).lease.unwrap();
+    assert_eq!(c.commit(&[held], vec![store("out", "x")]), Ok(Done::Ok));
+    has("out", 1);
+    // A connection that ends meanwhile.
+    let pid = rustix::process::Pid::from_raw(replica.pid()).unwrap();
+    let stops = |stops: bool| {
+        let signal = if stops { rustix::process::Signal::STOP } else { rustix::process::Signal::CONT };
+        rustix::process::kill_process(pid, signal).unwrap();
+    };
+    stops(true);
+    let b = c.begin(put("k", "2"));
+    std::thread::sleep(Duration::from_millis(50));
+    s.say(&["CLIENT", "KILL", "TYPE", "pubsub"]);
+    stops(false);
+    assert_eq!(b.wait(), Ok(Done::Stored(Some(2))));
+    has("k", 1);
+    // Too few have it: it is not known whether it stays, and what was taken stands again.
+    stops(true);
+    let r = hasty.call(put("k", "3"));
+    assert!(matches!(&r, Err(Trouble::Lost(why)) if why.contains("0 of 1 replicas")), "{r:?}");
+    assert!(matches!(hasty.call(take("k")), Err(Trouble::Lost(_))));
+    stops(false);
+    assert_eq!(c.drain("k"), ["2", "3"]);
 }
 
 fn sentinels_say_who_is_primary() {

@@ -2,8 +2,10 @@
 //! `appendfsync always`. Where neither is installed the tests count as ignored.
 
 mod client;
+mod cluster;
 mod faults;
 mod model;
+mod nodes;
 mod refusals;
 mod server;
 
@@ -15,7 +17,7 @@ fn main() {
     if missing {
         eprintln!("NOT RUN: there is no redis-server and no valkey-server here (apt-get install redis-server)");
     }
-    let all = [model::ALL, faults::ALL, refusals::ALL].concat();
+    let all = [model::ALL, faults::ALL, refusals::ALL, cluster::ALL].concat();
     let trials = all.into_iter().map(|(name, f)| {
         Trial::test(name, move || {
             f();
@@ -23,5 +25,7 @@ fn main() {
         })
         .with_ignored_flag(missing)
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    cluster::end();
+    conclusion.exit();
 }
