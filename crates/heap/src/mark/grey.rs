@@ -123,7 +123,9 @@ impl Grey {
                     }
                     std::slice::from_raw_parts(p, now)
                 };
-                self.push_all(vs, fresh);
+                if !are_numbers(vs) {
+                    self.push_all(vs, fresh);
+                }
             }
             Some(Range::Entries(h, from, to)) => {
                 let mid = to.min(from + STEP / 2);
@@ -172,6 +174,14 @@ impl Grey {
     }
 }
 
+/// Do all of the values stand in their words, and none is a symbol? Long lists of numbers are common, and this is a quarter of
+/// the time of looking at each; a list that begins otherwise costs nothing.
+#[inline(always)]
+fn are_numbers(vs: &[Value]) -> bool {
+    let number = |v: &Value| (v.bits() | v.bits() >> 1) & 1;
+    vs.first().is_none_or(|v| number(v) == 1) && vs.iter().fold(1, |all, v| all & number(v)) == 1
+}
+
 impl Range {
     fn len(&self) -> usize {
         match *self {
@@ -202,6 +212,21 @@ impl Range {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_long_list_no_cell_is_passed_over_for_the_numbers_around_it() {
+        for at in [0, 1, STEP - 1, STEP, 2 * STEP + 7, 999] {
+            let mut vs = vec![Value::fix(-3); 1000];
+            vs.iter_mut().step_by(3).for_each(|v| *v = Value::try_flo(1.5).expect("a flonum"));
+            vs[at] = Value::from_bits(0x1230);
+            let mut g = Grey::default();
+            g.push_range(Range::Fields(vs.as_ptr(), vs.len()));
+            while g.has_ranges() {
+                g.read_range(&Fresh::all(None));
+            }
+            assert_eq!((g.pop(), g.pop()), (Some(0x1230), None), "{at}");
+        }
+    }
 
     /// Half of a short top changes hands as a chunk that has room for no more than its entries.
     #[test]
