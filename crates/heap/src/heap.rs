@@ -185,6 +185,32 @@ impl Heap {
     pub fn is_parallel(&self) -> bool {
         self.parallel
     }
+    /// Has this worker replaced large buffers that others may still look at?
+    #[inline]
+    pub fn has_replaced(&self) -> bool {
+        self.retired.has_large()
+    }
+    /// Are they worth a grace period, at whose end active workers look at them no more?
+    pub fn has_much_replaced(&self) -> bool {
+        self.retired.has_much_large()
+    }
+    /// A native has replaced a large buffer: that may be seen to at the next safepoint.
+    #[inline]
+    pub fn mind_replaced(&self) {
+        if self.retired.has_much_large() {
+            self.poll.store(true, Relaxed);
+        }
+    }
+    /// A grace period has begun, before which they were replaced.
+    pub fn replaced_before(&self, grace: u64) {
+        self.retired.begin_grace(grace);
+    }
+    /// Frees those that were replaced before a grace period that `is_over`, and are looked at by no reader beside the stops.
+    pub fn free_replaced(&self, is_over: impl Fn(u64) -> bool) {
+        // SAFETY: since a period that is over began, each worker that was active has been at a safepoint, and keeps no look at a buffer
+        // across that; other readers are known, by the number of the stop or period that they began after.
+        unsafe { self.retired.end_grace(is_over, self.shared.oldest_reader()) }
+    }
     /// The counters of the whole runtime. Allocated bytes are exact to a quarter of a megabyte for each worker.
     pub fn stat(&self) -> GcStat {
         self.shared.stat()

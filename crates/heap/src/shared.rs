@@ -206,6 +206,14 @@ impl HeapShared {
     pub fn reader_ends(&self, seen: u64) {
         self.readers.ends(seen);
     }
+    /// A grace period of the active workers begins (`stop.rs` of the crate `sched`): its number.
+    pub fn grace_begins(&self) -> u64 {
+        self.readers.grace()
+    }
+    /// The last stop or grace period that all readers beside the stops have seen, if there are any.
+    pub(crate) fn oldest_reader(&self) -> Option<u64> {
+        self.readers.oldest()
+    }
     /// A stop that frees replaced buffers: its number, and the last one that all readers have seen, if there are any.
     pub(crate) fn stop_for_readers(&self) -> (u64, Option<u64>) {
         self.readers.stop()

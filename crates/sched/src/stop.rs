@@ -9,6 +9,9 @@
 //! alone moves elements in place and frees buffers at once, under a detached reader's feet. A worker detaches at a safepoint,
 //! where it may agree for itself; when it is back and alone, it runs alone again.
 //!
+//! A *grace period* ([`Stop::begin_grace`]) is over when each worker that was active at its beginning has been at a safepoint, has
+//! left or is detached: nobody has to wait for it, and what was replaced before is looked at by no active worker after it.
+//!
 //! A fork waits until nobody is detached, and nobody detaches until it is over, since the child has no thread to end that work
 //! with, nor to drop the allocator's locks it may hold.
 //!
@@ -34,6 +37,12 @@ pub trait Surroundings {
     fn reader_begins(&self) -> u64;
     /// It has come to its end.
     fn reader_ends(&self, seen: u64);
+    /// The number of a grace period, of which who reads beside the stops from now on counts as having begun after it.
+    fn grace_begins(&self) -> u64;
+    /// The last grace period that the calling worker has passed.
+    fn passed(&self) -> u64;
+    /// That is this one now.
+    fn set_passed(&self, grace: u64);
 }
 
 /// Who runs beside whom, and the stops at which one worker is alone. See the head of the file. A lock of the system's own: threads that wait here when the process forks are nowhere in the
@@ -47,6 +56,8 @@ pub struct Stop {
     stopping: AtomicBool,
     /// Something is asked of active workers.
     asked: AtomicBool,
+    /// Active workers are to be at a safepoint, whenever that is. Set while some are `behind`.
+    grace: AtomicBool,
     /// All workers are to leave for good. Set once, under the state's lock.
     ending: AtomicBool,
 }
@@ -66,6 +77,10 @@ struct State {
     sleeping: usize,
     /// Workers that wait to become active, or to go on after a stop: what was agreed to holds until they are.
     joining: usize,
+    /// The last grace period.
+    grace: u64,
+    /// Active workers that have been at no safepoint since it began.
+    behind: usize,
 }
 
 impl State {
@@ -82,14 +97,25 @@ impl State {
 impl Default for Stop {
     /// With one active worker, which is alone: the one that boots the runtime.
     fn default() -> Self {
-        let s =
-            State { active: 1, detached: 0, forking: 0, stopping: false, parallel: false, want_parallel: false, sleeping: 0, joining: 0 };
+        let s = State {
+            active: 1,
+            detached: 0,
+            forking: 0,
+            stopping: false,
+            parallel: false,
+            want_parallel: false,
+            sleeping: 0,
+            joining: 0,
+            grace: 0,
+            behind: 0,
+        };
         Stop {
             state: Mutex::new(s),
             changed: Condvar::new(),
             changes: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
             asked: AtomicBool::new(false),
+            grace: AtomicBool::new(false),
             ending: AtomicBool::new(false),
         }
     }
@@ -99,6 +125,11 @@ impl Stop {
     /// Is an active worker to call [`pass`](Self::pass) at its next safepoint?
     #[inline(always)]
     pub fn is_asked(&self) -> bool {
+        self.is_waited_for() || self.grace.load(Acquire)
+    }
+    /// Does somebody wait for that?
+    #[inline(always)]
+    pub fn is_waited_for(&self) -> bool {
         self.asked.load(Acquire)
     }
     /// At a stop: are there workers that will go on, or do long work, but for the one that stopped them?
@@ -163,12 +194,47 @@ impl Stop {
         o.poll_all();
     }
 
+    // --- grace periods ----------------------------------------------------------------------------
+
+    /// An active worker is at a safepoint.
+    fn passes(&self, s: &mut State, o: &impl Surroundings) {
+        if o.passed() != s.grace {
+            o.set_passed(s.grace);
+            s.behind = s.behind.saturating_sub(1);
+            if s.behind == 0 {
+                self.grace.store(false, Release);
+            }
+        }
+    }
+    /// An active worker, at a safepoint, begins a grace period: its number. `None`: another one lasts.
+    pub fn begin_grace(&self, o: &impl Surroundings) -> Option<u64> {
+        let mut s = lock(&self.state);
+        self.passes(&mut s, o);
+        if s.behind > 0 && kept("one grace period at a time") {
+            return None;
+        }
+        s.grace = o.grace_begins();
+        o.set_passed(s.grace);
+        s.behind = if kept("a grace period waits for who is active") { s.active - 1 } else { 0 };
+        if s.behind > 0 {
+            self.grace.store(true, Release);
+            o.poll_all();
+        }
+        Some(s.grace)
+    }
+    /// Is that one over?
+    pub fn is_over(&self, grace: u64) -> bool {
+        let s = lock(&self.state);
+        s.grace != grace || s.behind == 0
+    }
+
     // --- workers ----------------------------------------------------------------------------------
 
     /// An active worker does what was asked, at a safepoint: it is stopped while another stops the world. Whether it runs in parallel mode from here on.
     #[cold]
     pub fn pass(&self, o: &impl Surroundings) -> bool {
         let mut s = lock(&self.state);
+        self.passes(&mut s, o);
         loop {
             if s.want_parallel {
                 s.want_parallel = false;
@@ -181,6 +247,7 @@ impl Stop {
                 s = self.stand(o, s);
                 s.joining -= 1;
                 s.active += 1;
+                o.set_passed(s.grace);
             } else {
                 break;
             }
@@ -212,11 +279,13 @@ impl Stop {
             s.parallel = false;
         }
         s.active += 1;
+        o.set_passed(s.grace);
         s.parallel
     }
     /// An active worker becomes idle.
     pub fn leave(&self, o: &impl Surroundings) {
         let mut s = lock(&self.state);
+        self.passes(&mut s, o);
         s.active -= 1;
         if s.active == 0 && s.nobody_else() {
             s.want_parallel = false;
@@ -239,6 +308,9 @@ impl Stop {
         if s.forking > 0 && kept("nobody detaches before a fork") {
             return None;
         }
+        if kept("who detaches is not behind") {
+            self.passes(&mut s, o);
+        }
         s.active -= 1;
         s.detached += 1;
         if kept("beside who is detached all lock") {
@@ -260,6 +332,7 @@ impl Stop {
         }
         s.detached -= 1;
         s.active += 1;
+        o.set_passed(s.grace);
         o.reader_ends(seen);
         if s.active == 1 && s.nobody_else() {
             s.parallel = false;
@@ -313,6 +386,7 @@ impl Stop {
         if s.stopping && kept("one stop at a time") {
             return None;
         }
+        self.passes(&mut s, o);
         s.stopping = true;
         self.stopping.store(true, Release);
         if s.active > 1 {
@@ -354,8 +428,9 @@ impl Stop {
     // --- forks ------------------------------------------------------------------------------------
 
     /// An active worker, at a safepoint, waits until nobody is detached; it stays so until [`forked`](Self::forked). A stop comes next.
-    pub fn before_fork(&self, _: &impl Surroundings) {
+    pub fn before_fork(&self, o: &impl Surroundings) {
         let mut s = lock(&self.state);
+        self.passes(&mut s, o);
         s.forking += 1;
         if s.detached > 0 {
             s.active -= 1;
@@ -366,6 +441,7 @@ impl Stop {
             }
             s.joining -= 1;
             s.active += 1;
+            o.set_passed(s.grace);
         }
     }
     /// The process has forked, in the parent, or will not.

@@ -31,6 +31,7 @@ use loom::sync::Mutex;
 use loom::sync::atomic::{AtomicUsize, Ordering::*};
 use loom::thread;
 use readers::{Readers, looked_at};
+use std::cell::Cell;
 use std::sync::Arc;
 use stop::{Stop, Surroundings};
 use sync::{BROKEN, kept};
@@ -88,6 +89,20 @@ impl Surroundings for World {
     fn reader_ends(&self, seen: u64) {
         self.readers.ends(seen);
     }
+    fn grace_begins(&self) -> u64 {
+        self.readers.grace()
+    }
+    fn passed(&self) -> u64 {
+        PASSED.with(Cell::get)
+    }
+    fn set_passed(&self, grace: u64) {
+        PASSED.with(|p| p.set(grace));
+    }
+}
+
+loom::thread_local! {
+    /// The last grace period of the thread's worker.
+    static PASSED: Cell<u64> = Cell::new(0);
 }
 
 /// A worker: what mode it is in, and the buffers it has replaced, by the stop before which that was.
@@ -156,6 +171,23 @@ impl Worker {
             stays
         });
         self.w.stop.end();
+    }
+    /// Frees what it has replaced when a grace period is over, and what no reader looks at.
+    fn grace(&mut self) {
+        let Some(n) = self.w.stop.begin_grace(&*self.w) else { return };
+        self.old.extend(self.fresh.drain(..).map(|b| (n, b)));
+        while !self.w.stop.is_over(n) {
+            self.safepoint();
+            thread::yield_now();
+        }
+        let oldest = self.w.readers.oldest();
+        self.old.retain(|(at, b)| {
+            let stays = looked_at(*at, oldest) || !self.w.stop.is_over(*at);
+            if !stays {
+                self.w.buffers[*b].set(0);
+            }
+            stays
+        });
     }
     fn run_until(&mut self, done: &AtomicUsize) {
         while done.load(Acquire) == 0 {
@@ -329,6 +361,78 @@ fn a_detached_reader(w: &Arc<World>) {
     other.join().unwrap();
 }
 
+/// One replaces what the other reads, and waits for a grace period; that one passes a safepoint, detaches, and leaves.
+fn a_grace_period(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let other = start(w, |mut me| {
+        read(&me.w);
+        me.safepoint();
+        read(&me.w);
+        me.leave();
+    });
+    me.safepoint();
+    me.replace(1);
+    me.grace();
+    me.safepoint();
+    me.replace(2);
+    me.leave();
+    other.join().unwrap();
+}
+
+/// The other is detached for a while.
+fn a_grace_period_and_a_detour(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let other = start(w, |mut me| {
+        me.replace(1);
+        me.grace();
+        me.leave();
+    });
+    me.safepoint();
+    me.detached(read);
+    me.safepoint();
+    read(w);
+    me.leave();
+    other.join().unwrap();
+}
+
+/// Two begin one, beside a third that reads.
+fn two_grace_periods(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let seen = w.stop.reader_begins(&**w).unwrap();
+    me.parallel = true;
+    let other = start(w, |mut me| {
+        me.grace();
+        me.leave();
+    });
+    let third = start(w, |me| {
+        read(&me.w);
+        me.leave();
+    });
+    w.stop.reader_ends(&**w, seen);
+    me.replace(1);
+    me.grace();
+    me.leave();
+    other.join().unwrap();
+    third.join().unwrap();
+}
+
+/// One stops the other, which is behind then.
+fn a_grace_period_and_a_stop(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let other = start(w, |mut me| {
+        read(&me.w);
+        me.safepoint();
+        me.stop();
+        read(&me.w);
+        me.leave();
+    });
+    me.safepoint();
+    me.replace(1);
+    me.grace();
+    me.leave();
+    other.join().unwrap();
+}
+
 /// One stops while the other detaches, instead of passing a safepoint.
 fn a_stop_and_a_detour(w: &Arc<World>) {
     let mut me = Worker::first(w);
@@ -486,6 +590,10 @@ hold! {
     nothing_is_freed_under_a_reader_aside: a_reader_aside 3;
     a_fork_finds_nobody_in_the_allocator_and_all_go_on_after_it: a_fork 3;
     two_forks_wait_for_each_other: two_forks 2;
+    a_grace_period_ends_when_the_others_have_been_at_a_safepoint: a_grace_period 3;
+    a_grace_period_knows_who_is_detached: a_grace_period_and_a_detour 3;
+    a_grace_period_comes_after_another: two_grace_periods 3;
+    a_stop_ends_a_grace_period: a_grace_period_and_a_stop 2;
     a_nursery_retires_while_its_worker_stands_still: a_nursery 3;
     a_nursery_retires_while_its_worker_is_away: a_nursery_left_behind 3;
     all_leave_when_the_runtime_ends: an_end 1;
@@ -513,6 +621,10 @@ fail! {
     a_detached_worker_nobody_knows_reads_what_is_freed: a_detached_reader 3, "a reader is known";
     a_detached_worker_that_comes_back_during_a_stop_is_beside_it: a_detached_reader 3, "nobody is back during a stop";
     untold_of_one_that_detaches_a_stop_waits_for_ever: a_stop_and_a_detour 3, "who detaches tells";
+    a_grace_period_that_waits_for_nobody_frees_what_is_read: a_grace_period 3, "a grace period waits for who is active";
+    a_grace_period_that_waits_for_the_detached_never_ends: a_grace_period_and_a_detour 3, "who detaches is not behind";
+    a_grace_period_that_knows_no_reader_frees_what_it_reads: a_grace_period_and_a_detour 3, "a reader is known";
+    two_grace_periods_at_a_time_free_what_is_read: two_grace_periods 3, "one grace period at a time";
     a_reader_aside_nobody_knows_reads_what_is_freed: a_reader_aside 3, "a reader is known";
     with_a_reader_aside_forgotten_one_frees_what_it_reads: a_reader_aside 3, "who is detached is somebody";
     a_fork_that_does_not_wait_finds_the_allocator_taken: a_fork 3, "a fork waits for who is detached";

@@ -6,6 +6,9 @@
 //! reader keeps a borrow of a buffer across a safepoint, so nobody reads it then or afterwards,
 //! but for readers that a stop does not wait for: what was replaced before the last
 //! stop that such a reader has seen is nothing to it, later things stay.
+//! *Large* buffers need not wait for a stop: a grace period of the active workers (`stop.rs` of the crate `sched`) will do, which
+//! stops nobody. Where arrays of megabytes are changed, what was replaced is at hand again some safepoints later, and not as many megabytes of
+//! fresh pages later.
 //! What is released is freed by its worker bit by bit, as blocks are swept; what is left at the next collection, by the
 //! worker that collects.
 //! A thread that is bound to no list runs alone (or owns what it frees): there
@@ -23,6 +26,11 @@ use std::ptr::null;
 /// Buffers that are freed at once: about as long as a block takes to sweep.
 const BATCH: usize = 64;
 
+/// Buffers of that size are large.
+const LARGE: usize = 64 << 10;
+/// So many bytes of large buffers are worth a grace period.
+const MUCH: usize = 1 << 20;
+
 /// At most `BATCH` buffers. They change lists as they are, at stops too.
 type Batch = Vec<(*mut u8, Layout)>;
 
@@ -32,6 +40,11 @@ pub struct Deferred {
     list: RefCell<Vec<Batch>>,
     /// What was replaced before a stop, by the stop's number, that a reader may still look at.
     old: RefCell<Vec<(u64, Vec<Batch>)>>,
+    /// Large buffers that were replaced since the last grace period of this list began.
+    large: RefCell<Batch>,
+    large_bytes: Cell<usize>,
+    /// Those that were replaced before a grace period, by its number.
+    graces: RefCell<Vec<(u64, Batch)>>,
     /// What nobody reads any more, to be freed.
     due: RefCell<Vec<Batch>>,
     bytes: Cell<usize>,
@@ -133,6 +146,12 @@ impl Deferred {
         list
     }
     fn put(&self, p: *mut u8, layout: Layout) {
+        self.bytes.set(self.bytes.get() + layout.size());
+        if layout.size() >= LARGE {
+            self.large_bytes.set(self.large_bytes.get() + layout.size());
+            return self.large.borrow_mut().push((p, layout));
+        }
+        self.fresh.set(self.fresh.get() + layout.size());
         let mut list = self.list.borrow_mut();
         match list.last_mut() {
             Some(b) if b.len() < BATCH => b.push((p, layout)),
@@ -142,8 +161,6 @@ impl Deferred {
                 list.push(b);
             }
         }
-        self.bytes.set(self.bytes.get() + layout.size());
-        self.fresh.set(self.fresh.get() + layout.size());
     }
     /// Bytes held.
     #[cfg(test)]
@@ -159,6 +176,41 @@ impl Deferred {
     pub(crate) fn is_bound(&self) -> bool {
         std::ptr::eq(bound(), self)
     }
+    /// Are there large buffers that nobody has freed yet?
+    #[inline]
+    pub(crate) fn has_large(&self) -> bool {
+        self.large_bytes.get() > 0 || !self.graces.borrow().is_empty()
+    }
+    /// Are there so many that were replaced lately that a grace period is worth it?
+    #[inline]
+    pub(crate) fn has_much_large(&self) -> bool {
+        self.large_bytes.get() >= MUCH
+    }
+    /// Grace period `n` has begun.
+    pub(crate) fn begin_grace(&self, n: u64) {
+        self.large_bytes.set(0);
+        let large = std::mem::take(&mut *self.large.borrow_mut());
+        if !large.is_empty() {
+            self.graces.borrow_mut().push((n, large));
+        }
+    }
+    /// Frees what was replaced before a grace period that `is_over`, `oldest` being the last stop or period that every reader beside the
+    /// stops has seen.
+    ///
+    /// # Safety
+    /// A period is over when each thread that may read cells of this heap, and is no such reader, has been at a safepoint since it began.
+    pub(crate) unsafe fn end_grace(&self, is_over: impl Fn(u64) -> bool, oldest: Option<u64>) {
+        let mut free = Vec::new();
+        self.graces.borrow_mut().retain_mut(|(n, large)| {
+            let stays = looked_at(*n, oldest) || !is_over(*n);
+            if !stays {
+                free.append(large);
+            }
+            stays
+        });
+        // SAFETY: the caller's promise, and no reader began before.
+        unsafe { self.free(free) };
+    }
     /// At stop number `stop`: what nobody reads may be freed from now on, `oldest` being the last stop that every reader
     /// beside the stops has seen (`None`: there is none).
     ///
@@ -166,7 +218,12 @@ impl Deferred {
     /// Every other thread that may read cells of this heap is stopped at a safepoint.
     pub(crate) unsafe fn release_old(&self, stop: u64, oldest: Option<u64>) {
         let (mut old, mut due) = (self.old.borrow_mut(), self.due.borrow_mut());
-        let fresh = std::mem::take(&mut *self.list.borrow_mut());
+        let mut fresh = std::mem::take(&mut *self.list.borrow_mut());
+        self.begin_grace(stop);
+        // All workers stand still: grace periods are over.
+        for (n, large) in std::mem::take(&mut *self.graces.borrow_mut()) {
+            if n == stop { fresh.push(large) } else { old.push((n, vec![large])) }
+        }
         if !fresh.is_empty() {
             old.push((stop, fresh));
         }
@@ -184,6 +241,9 @@ impl Deferred {
         self.list.borrow_mut().append(&mut other.list.borrow_mut());
         self.old.borrow_mut().append(&mut other.old.borrow_mut());
         self.due.borrow_mut().append(&mut other.due.borrow_mut());
+        self.large.borrow_mut().append(&mut other.large.borrow_mut());
+        self.graces.borrow_mut().append(&mut other.graces.borrow_mut());
+        self.large_bytes.set(self.large_bytes.get() + other.large_bytes.take());
         self.bytes.set(self.bytes.get() + other.bytes.take());
         self.fresh.set(self.fresh.get() + other.fresh.take());
     }
@@ -232,7 +292,9 @@ impl Deferred {
     pub(crate) unsafe fn free_all(&self) {
         let (list, due) = (std::mem::take(&mut *self.list.borrow_mut()), std::mem::take(&mut *self.due.borrow_mut()));
         let old = std::mem::take(&mut *self.old.borrow_mut());
-        for b in list.into_iter().chain(due).chain(old.into_iter().flat_map(|o| o.1)) {
+        self.begin_grace(0);
+        let large = std::mem::take(&mut *self.graces.borrow_mut());
+        for b in list.into_iter().chain(due).chain(old.into_iter().flat_map(|o| o.1)).chain(large.into_iter().map(|l| l.1)) {
             // SAFETY: no reader by this function's promise.
             unsafe { self.free(b) };
         }
@@ -272,6 +334,40 @@ mod tests {
         more();
         release(8, None);
         assert_eq!(list.bytes(), 0);
+    }
+
+    #[test]
+    fn a_large_buffer_goes_after_a_grace_period_or_a_stop() {
+        let list = Deferred::default();
+        let l = Layout::array::<u8>(MUCH).expect("a layout");
+        // SAFETY: a size that is not zero, of the layout it is freed with.
+        let more = || list.put(unsafe { std::alloc::alloc(l) }, l);
+        let held = || list.bytes() / MUCH;
+        more();
+        assert!(list.has_much_large() && list.take_fresh() == 0, "it is no collection's affair");
+        list.begin_grace(3);
+        more();
+        // SAFETY: nobody reads.
+        let end = |over: u64, oldest| unsafe { list.end_grace(|n| n <= over, oldest) };
+        end(2, None);
+        assert_eq!(held(), 2, "it lasts");
+        end(3, Some(2));
+        assert_eq!(held(), 2, "a reader began before");
+        end(3, Some(3));
+        assert!(held() == 1 && list.has_large());
+        list.begin_grace(4);
+        more();
+        let stop = |stop, oldest| {
+            // SAFETY: nobody reads.
+            unsafe { list.release_old(stop, oldest) };
+            while list.free_some() {}
+        };
+        stop(5, Some(3));
+        assert!(held() == 2 && !list.has_large());
+        stop(6, Some(4));
+        assert_eq!(held(), 1, "of the one that came later a reader may know");
+        stop(7, Some(6));
+        assert_eq!(held(), 0);
     }
 
     #[test]

@@ -37,6 +37,14 @@ impl Readers {
             r.seen.swap_remove(i);
         }
     }
+    /// A grace period begins: its number, of the same row as the stops'.
+    pub fn grace(&self) -> u64 {
+        self.stop().0
+    }
+    /// The last stop that all readers have seen, if there are any.
+    pub fn oldest(&self) -> Option<u64> {
+        lock(&self.0).seen.iter().copied().min()
+    }
     /// A stop that frees: its number, and the last one that all readers have seen, if there are any.
     pub fn stop(&self) -> (u64, Option<u64>) {
         let mut r = lock(&self.0);

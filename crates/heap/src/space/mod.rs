@@ -307,6 +307,7 @@ impl Heap {
             self.shared.request_gc();
             self.poll.store(true, Relaxed);
         }
+        self.mind_replaced();
         if kumi_budget::is_pressed() {
             self.request_full();
         }

@@ -101,6 +101,8 @@ pub struct Cx {
     pub(crate) room_asked: u8,
     /// Long work of the running task's native.
     pub(crate) detour: crate::tasks::detach::Detour,
+    /// The last grace period that this worker has passed (`kumi_sched`'s `stop.rs`).
+    pub(crate) grace: std::cell::Cell<u64>,
     /// Where states of native crates are, by type.
     states: rustc_hash::FxHashMap<TypeId, *const ()>,
 }
@@ -128,6 +130,7 @@ impl Cx {
             recent: Vec::new(),
             trace: Default::default(),
             detour: Default::default(),
+            grace: Default::default(),
             states: Default::default(),
             root: task,
             task,

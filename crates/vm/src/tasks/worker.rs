@@ -15,6 +15,7 @@ use crate::tasks::fault::{Fault, caught};
 use crate::tasks::task::State;
 use kumi_heap::{HeapShared, Locked, Value};
 use kumi_sched::{Stop, Surroundings};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 
@@ -32,8 +33,8 @@ pub enum Fork {
     InChild,
 }
 
-/// A runtime and its heap, as a stop needs them.
-struct Around<'a>(&'a Runtime, &'a HeapShared);
+/// A runtime, its heap, and the last grace period of the worker, as a stop needs them.
+struct Around<'a>(&'a Runtime, &'a HeapShared, &'a Cell<u64>);
 
 impl Surroundings for Around<'_> {
     fn poll_all(&self) {
@@ -54,6 +55,15 @@ impl Surroundings for Around<'_> {
     fn reader_ends(&self, seen: u64) {
         self.1.reader_ends(seen);
     }
+    fn grace_begins(&self) -> u64 {
+        self.1.grace_begins()
+    }
+    fn passed(&self) -> u64 {
+        self.2.get()
+    }
+    fn set_passed(&self, grace: u64) {
+        self.2.set(grace);
+    }
 }
 
 /// Where to find a worker.
@@ -70,7 +80,7 @@ unsafe impl Sync for WorkerRef {}
 impl Runtime {
     /// The end of what began with [`Cx::reader_aside_begins`], on whatever thread.
     pub(crate) fn reader_aside_ends(&self, heap: &HeapShared, seen: u64) {
-        self.stop.reader_ends(&Around(self, heap), seen);
+        self.stop.reader_ends(&Around(self, heap, &Cell::new(0)), seen);
     }
     /// A tick of the clock: running workers look around; with none the clock stops.
     pub(crate) fn tick(&self) {
@@ -98,7 +108,23 @@ impl Runtime {
 impl Cx {
     /// Does another worker want something of this one at its next safepoint? For natives that can come there in between.
     pub fn others_wait(&self) -> bool {
-        self.stop.is_asked()
+        self.stop.is_waited_for()
+    }
+    /// Frees the large buffers that this worker has replaced and nobody looks at any more, and sees to it that others of them can be
+    /// soon; at a safepoint.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tend_replaced(&mut self) {
+        self.with_stop(|stop, o| {
+            let free = || self.heap.free_replaced(|grace| stop.is_over(grace));
+            free();
+            if self.heap.has_much_replaced()
+                && let Some(grace) = stop.begin_grace(o)
+            {
+                self.heap.replaced_before(grace);
+                free();
+            }
+        });
     }
     /// Does what other workers asked of this one; the running task may be looked at meanwhile.
     #[inline]
@@ -116,7 +142,7 @@ impl Cx {
     }
     fn with_stop<T>(&self, f: impl FnOnce(&Stop, &Around) -> T) -> T {
         let (rt, heap) = (self.runtime(), self.heap.shared().clone());
-        f(&rt.stop, &Around(&rt, &heap))
+        f(&rt.stop, &Around(&rt, &heap, &self.grace))
     }
     /// The frames of the running task can be walked by others from here on.
     pub(crate) fn show_stack(&mut self) {
@@ -172,6 +198,9 @@ impl Cx {
         let done = caught(work);
         let parallel = self.with_stop(|stop, o| stop.attach(o, seen));
         self.parallel_mode(parallel);
+        if self.heap.has_replaced() {
+            self.tend_replaced();
+        }
         done
     }
     /// Somebody will read cells beside this worker, which goes on: see `aside.rs`. At a safepoint; `None`: not now, a fork is to come.

@@ -29,6 +29,9 @@ impl Cx {
                 return Outcome::Done;
             }
         }
+        if self.heap.has_replaced() {
+            self.tend_replaced();
+        }
         if self.trace.on != self.hooks.are_on() {
             // All else is looked at in the other loop.
             self.heap.poll.store(true, Relaxed);
