@@ -168,6 +168,13 @@ impl Held {
     pub fn edit<R>(&mut self, f: impl FnOnce(&mut [Value]) -> R) -> R {
         self.whole().buf.edit(f)
     }
+    /// Merges the elements before `mid` with those from there on, both being in the order of their keys.
+    ///
+    /// # Panics
+    /// When `mid` is beyond the end.
+    pub fn merge<K: Ord>(&mut self, mid: usize, key: impl Fn(Value) -> K) {
+        self.whole().buf.merge(mid, key)
+    }
     /// The buffer, for other changes.
     #[inline(always)]
     pub fn vec(&mut self) -> &mut ArrayBuf {

@@ -192,6 +192,14 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             v.assume_init()
         }
     }
+    /// A vector of copies of `s`, changed by `f` before anybody else sees them.
+    pub fn from_changed(s: &[T], f: impl FnOnce(&mut [T])) -> Self {
+        let v = Self::from_slice(s);
+        let (p, n) = v.parts();
+        // SAFETY: the elements of a vector that is ours alone.
+        f(unsafe { std::slice::from_raw_parts_mut(p, n) });
+        v
+    }
     /// Makes a vector of the elements of `s` where `to` points.
     ///
     /// # Safety

@@ -179,11 +179,25 @@ fn insert(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     Ok(recv)
 }
 
+/// Appends the elements of `b`: each is told to the heap as it is stored, by one look at it.
+fn append(cx: &mut Cx, mut a: Held, b: Gc<ArrayObj>) {
+    let (holder, had) = (a.val(), a.vec().capacity());
+    a.vec().extend_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs));
+    cx.heap.charge((a.vec().capacity() - had) * 8);
+    cx.heap.mind_replaced();
+}
+
 fn concat(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
+    if args.len() == 1 {
+        let b = cx.arg_array(args, 0)?;
+        cx.check_size((a.len() + b.len()) * 8)?;
+        append(cx, a, b);
+        return Ok(recv);
+    }
     let mut all = Vec::new();
     for i in 0..args.len() {
-        all.extend(cx.arg_array(args, i)?.seen());
+        cx.arg_array(args, i)?.seen().append_to(&mut all);
     }
     cx.check_size((a.len() + all.len()) * 8)?;
     before_all(cx, a, &all);
@@ -201,10 +215,11 @@ fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 
 fn take_over(cx: &mut Cx, mut a: Held, b: Gc<ArrayObj>) {
     if a.gc() != b {
-        // One look at it: what is told to the heap is what is stored.
-        let vs = b.seen().to_vec();
-        before_all(cx, a, &vs);
-        a.vec().assign(&vs);
+        let (holder, had) = (a.val(), a.vec().capacity());
+        a.vec().assign_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs));
+        // The buffer that was replaced is gone, or will be counted when it stays.
+        cx.heap.charge(a.vec().capacity().saturating_sub(had) * 8);
+        cx.heap.mind_replaced();
     }
 }
 
@@ -305,15 +320,11 @@ fn i_replace_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 /// `__ary_cat(a, b)`: appends the elements of b to an array of ours.
 fn i_cat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut a = me_held(cx, args[0])?;
-    let vs = me(cx, args[1])?;
-    if a.gc() == vs {
-        return Ok(args[0]);
+    let a = me_held(cx, args[0])?;
+    let b = me(cx, args[1])?;
+    if a.gc() != b {
+        append(cx, a, b);
     }
-    // One look at it: what is told to the heap is what is stored.
-    let vs = vs.seen().to_vec();
-    before_all(cx, a, &vs);
-    a.vec().extend_from_slice(&vs);
     Ok(args[0])
 }
 

@@ -3,7 +3,7 @@
 //! Intrinsics answer undef when Ruby must compare, before anything has changed, and
 //! the prelude goes the long way. Long arrays of numbers or Strings are sorted while
 //! the worker is detached; what is read then is an array that nobody else has, or a
-//! copy, so that its elements live.
+//! copy, so that its elements live. Integers in their words need nobody for that.
 //!
 //! **Invariant.** What is compared never changes under a sort: numbers cannot, and of each String the bytes are looked at
 //! once, before ([`Keyed`]). Nested arrays can; their sort ends whatever the comparisons say (`merge_sort`).
@@ -24,9 +24,38 @@ enum Order {
     General,
 }
 
+/// Are these integers in their words? Some at a time, without a branch for each.
+fn are_fixnums(vs: &[Value]) -> bool {
+    vs.chunks(64).all(|c| c.iter().fold(true, |all, v| all & v.is_fix()))
+}
+
+fn sort_fixnums(vs: &mut [Value]) {
+    vs.sort_unstable_by_key(|v| v.fix_val());
+}
+
+/// Shorter lists are sorted whatever they look like.
+const SHORT: usize = 64;
+/// The longest list that is merged by the worker itself: as copies are, it takes less than a millisecond.
+const MERGED: usize = 1 << 18;
+
+/// Where the second run begins of integers in their words that are in order but for that place, as two sorted lists in a row are.
+fn second_run(vs: Seen<'_, Value>) -> Option<usize> {
+    let (mut last, mut at) = (Value::fix(FIXNUM_MIN), None);
+    for (i, v) in vs.iter().enumerate() {
+        if !v.is_fix() {
+            return None;
+        }
+        if v.fix_val() < last.fix_val() && at.replace(i).is_some() {
+            return None;
+        }
+        last = v;
+    }
+    Some(at.unwrap_or(vs.len()))
+}
+
 fn order_of(cx: &mut Cx, vs: &[Value]) -> Option<Order> {
     let head = *vs.first()?;
-    if vs.iter().all(|v| v.is_fix()) {
+    if are_fixnums(vs) {
         return cx.builtin(head, sym::CMP).then_some(Order::Fixnums);
     }
     if vs.iter().all(|v| is_num(*v)) {
@@ -121,7 +150,7 @@ fn sorted(cx: &mut Cx, vs: &[Value]) -> Option<Vec<Value>> {
     }
     let mut out = vs.to_vec();
     match order_of(cx, vs)? {
-        Order::Fixnums => out.sort_unstable_by_key(|v| v.fix_val()),
+        Order::Fixnums => sort_fixnums(&mut out),
         // It does not fail: NaN was excluded.
         Order::Numbers => out.sort_by(|a, b| num_cmp(*a, *b).unwrap_or(Ordering::Equal)),
         Order::Strings => out = Keyed::sorted(vs)?.map(|i| vs[i]).collect(),
@@ -149,24 +178,48 @@ fn i_sort(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// changed it meanwhile.
 fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
+    let ints = a.get(0).is_some_and(|head| head.is_fix() && cx.builtin(head, sym::CMP));
+    if ints
+        && (SHORT..=MERGED).contains(&a.len())
+        && let Some(mid) = second_run(a.seen())
+    {
+        a.merge(mid, Value::fix_val);
+        cx.heap.mind_replaced();
+        return Ok(recv);
+    }
     if cx.worth_detaching(sort_ns(a.len())) {
-        match cx.detached::<SortedCopy>() {
-            Some(SortedCopy { copy, out: Some(b) }) if copy.as_array().is_some_and(|c| c.seen().same(a.seen())) => {
-                a.vec().replace(b);
-                return Ok(recv);
-            }
-            Some(_) => {}
-            None => {
-                if let Some(own) = a.get(0).and_then(|head| Own::of(cx, head)) {
-                    let copy = cx.array_seen(a.seen());
-                    return Err(cx.detach(sort_ns(a.len()), copy, move |_| SortedCopy { copy, out: sort_alone(own, copy, None) }));
-                }
-            }
+        if let Some(b) = sort_bang_alone(cx, a)? {
+            a.vec().replace(b);
+            cx.heap.mind_replaced();
+            return Ok(recv);
         }
+    }
+    if ints && a.seen().iter().all(|v| v.is_fix()) {
+        a.edit(sort_fixnums);
+        cx.heap.mind_replaced();
+        return Ok(recv);
     }
     let Some(v) = sorted(cx, &a.seen().to_vec()) else { return Err(Exit::Miss) };
     a.vec().assign(&v);
+    cx.heap.mind_replaced();
     Ok(recv)
+}
+
+/// The elements of `a` in order, which still are those that were sorted while the worker was detached; `None`: it needs the worker.
+fn sort_bang_alone(cx: &mut Cx, a: Held) -> Result<Option<ArrayBuf>, Exit> {
+    if let Some(s) = cx.detached::<SortedFixnums>() {
+        return Ok(a.seen().is(&s.was).then_some(s.out));
+    }
+    if let Some(s) = cx.detached::<SortedCopy>() {
+        return Ok(s.out.filter(|_| s.copy.as_array().is_some_and(|c| c.seen().same(a.seen()))));
+    }
+    let Some(own) = a.get(0).and_then(|head| Own::of(cx, head)) else { return Ok(None) };
+    let (was, ns) = (a.seen().to_vec(), sort_ns(a.len()));
+    if own.ints && are_fixnums(&was) {
+        return Err(cx.detach(ns, Value::NIL, move |_| SortedFixnums { out: ArrayBuf::from_changed(&was, sort_fixnums), was }));
+    }
+    let copy = cx.array_vec(was);
+    Err(cx.detach(ns, copy, move |_| SortedCopy { copy, out: sort_alone(own, copy, None) }))
 }
 
 /// `__ary_sort_by(keys, values)`: the values in the order of their keys, or undef. Both are the caller's own.
@@ -282,7 +335,7 @@ impl Own {
     /// How these can be compared without the worker.
     fn order(&self, vs: &[Value]) -> Option<Order> {
         let head = *vs.first()?;
-        if vs.iter().all(|v| v.is_fix()) {
+        if are_fixnums(vs) {
             return self.ints.then_some(Order::Fixnums);
         }
         if is_num(head) {
@@ -301,7 +354,7 @@ fn sort_alone(own: Own, keys: Value, values: Option<Value>) -> Option<ArrayBuf> 
     let order = own.order(&ks)?;
     let Some(values) = values else {
         match order {
-            Order::Fixnums => ks.sort_unstable_by_key(|v| v.fix_val()),
+            Order::Fixnums => sort_fixnums(&mut ks),
             Order::Strings => ks = Keyed::sorted(&ks)?.map(|i| ks[i]).collect(),
             // Numbers never change, and none is NaN.
             _ => ks.sort_by(|a, b| num_cmp(*a, *b).unwrap_or(Ordering::Equal)),
@@ -327,6 +380,12 @@ fn sort_alone(own: Own, keys: Value, values: Option<Value>) -> Option<ArrayBuf> 
         }
     };
     Some(ArrayBuf::from_slice(&out))
+}
+
+/// What sorting integers gave, and what they were.
+struct SortedFixnums {
+    was: Vec<Value>,
+    out: ArrayBuf,
 }
 
 /// What sorting a copy gave.
@@ -456,6 +515,25 @@ mod tests {
             assert_eq!(merge_sort(n, |i, j| Some(keys[i] <= keys[j])), Some(want));
         }
         assert_eq!(merge_sort(3, |i, _| (i != 1).then_some(true)), None);
+    }
+
+    #[test]
+    fn two_runs_of_integers_are_known() {
+        let ints = |of: &[i64]| -> ArrayBuf { of.iter().map(|i| Value::fix(*i)).collect() };
+        let known: [(&[i64], _); 7] = [
+            (&[1, 2, 2], Some(3)),
+            (&[2, 1], Some(1)),
+            (&[1, 3, 5, 2, 4, 9], Some(3)),
+            (&[FIXNUM_MAX, FIXNUM_MIN], Some(1)),
+            (&[FIXNUM_MIN, FIXNUM_MAX], Some(2)),
+            (&[3, 2, 1], None),
+            (&[1, 5, 2, 4, 3], None),
+        ];
+        for (of, mid) in known {
+            assert_eq!(second_run(ints(of).seen()), mid, "{of:?}");
+        }
+        let mixed: ArrayBuf = [Value::fix(1), Value::NIL].into_iter().collect();
+        assert_eq!(second_run(mixed.seen()), None);
     }
 
     #[test]

@@ -7,9 +7,14 @@
 
 use super::super::sync::{AtomicPtr, Ordering::Relaxed};
 use super::order::PUBLISH;
-use super::{Head, MAX_START, Plain, RaceVec, deferred, inline_word};
+use super::{Head, MAX_START, Plain, RaceVec, Seen, deferred, inline_word};
+use std::hint::select_unpredictable;
+use std::mem::MaybeUninit;
 use std::ops::{Bound, Range, RangeBounds};
 use std::ptr;
+
+/// Elements that are copied, told and stored at a time.
+const PIECE: usize = 128;
 
 impl<T: Plain, const N: usize> RaceVec<T, N> {
     /// Appends an element, in amortised constant time.
@@ -96,6 +101,31 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         unsafe { Self::put(p.add(len), s) };
         self.release_len(len + s.len());
     }
+    /// Appends elements that others may be storing into. `tell` gets each before anybody can see it here.
+    pub fn extend_seen(&mut self, s: Seen<'_, T>, mut tell: impl FnMut(&[T])) {
+        if self.room() - self.len() < s.len() {
+            if self.is_place(s.place()) {
+                let s = s.to_vec();
+                tell(&s);
+                return self.extend_from_slice(&s);
+            }
+            self.grow(s.len());
+        }
+        let (p, len) = self.parts();
+        // One look at each element: what is told is what is stored. Who has looked when the vector was longer looks at these slots.
+        let mut piece = [const { MaybeUninit::<T>::uninit() }; PIECE];
+        for at in (0..s.len()).step_by(PIECE) {
+            let s = s.part(at..at + PIECE);
+            // SAFETY: no more than a piece, all of which is written then; room was made behind the last element, which is no part of `s`.
+            unsafe {
+                s.copy_to(piece.as_mut_ptr().cast());
+                let piece = piece[..s.len()].assume_init_ref();
+                tell(piece);
+                Self::put(p.add(len + at), piece);
+            }
+        }
+        self.release_len(len + s.len());
+    }
     /// Writes elements where racing readers may look.
     ///
     /// # Safety
@@ -113,8 +143,11 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     }
     /// Does `s` lie in this vector's storage?
     fn owns(&self, s: &[T]) -> bool {
+        self.is_place(s.as_ptr())
+    }
+    fn is_place(&self, at: *const T) -> bool {
         let (p, _) = self.parts();
-        s.as_ptr() >= p && s.as_ptr() < p.wrapping_add(self.room())
+        at >= p && at < p.wrapping_add(self.room())
     }
     /// Cuts it to `n` elements, or appends `v` up to that number.
     pub fn resize(&mut self, n: usize, v: T) {
@@ -195,6 +228,28 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             self.extend_from_slice(s);
         }
     }
+    /// The same for elements that others may be storing into. `tell` gets each before anybody can see it here.
+    pub fn assign_seen(&mut self, s: Seen<'_, T>, tell: impl FnMut(&[T])) {
+        let mut tell = tell;
+        if self.is_place(s.place()) {
+            let s = s.to_vec();
+            tell(&s);
+            self.assign(&s);
+        } else if deferred::parallel() && !self.is_empty() {
+            // As alone, where the buffer stays: what has had room for more often needs it again.
+            let w = Self::make(s.len().max(1).max(self.capacity().min(s.len() * 2)));
+            // SAFETY: a new buffer with room for them, which nobody sees until it is published.
+            unsafe {
+                s.copy_to(Self::data(w));
+                (*w).span.store(Self::pack(0, s.len()), Relaxed);
+                tell(std::slice::from_raw_parts(Self::data(w), s.len()));
+            }
+            self.release(w);
+        } else {
+            self.clear();
+            self.extend_seen(s, tell);
+        }
+    }
     /// Changes elements where they stand, by `f`, which may move them: in parallel mode those of a copy, which then takes
     /// the place of the buffer.
     pub(crate) fn edit<R>(&mut self, f: impl FnOnce(&mut [T]) -> R) -> R {
@@ -208,6 +263,22 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let (p, n) = self.parts();
         // SAFETY: the elements; nobody else reads or writes them.
         f(unsafe { std::slice::from_raw_parts_mut(p, n) })
+    }
+    /// Merges the elements before `mid` with those from there on, both being in the order of their keys: into a new buffer, whatever the
+    /// mode.
+    ///
+    /// # Panics
+    /// When `mid` is beyond the end.
+    pub(crate) fn merge<K: Ord>(&mut self, mid: usize, key: impl Fn(T) -> K) {
+        let (a, b) = self.own().split_at(mid);
+        let n = a.len() + b.len();
+        let w = Self::make(n.max(1));
+        // SAFETY: a new buffer with room for `n` elements, which nobody sees until it is published; all of them are written before.
+        unsafe {
+            merge_into(a, b, std::slice::from_raw_parts_mut(Self::data(w).cast(), n), key);
+            (*w).span.store(Self::pack(0, n), Relaxed);
+        }
+        self.release(w);
     }
     /// Stores into one slot. False: there is no such element.
     ///
@@ -424,5 +495,36 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let keep: Vec<T> = self.own()[at + 1..].iter().copied().filter(|v| f(v)).collect();
         let n = self.len() - at;
         self.splice(at, n, &keep);
+    }
+}
+
+/// Writes the elements of `a` and `b`, which are in the order of their keys, in that order: every place of `to`, whatever the order is.
+fn merge_into<T: Copy, K: Ord>(a: &[T], b: &[T], to: &mut [MaybeUninit<T>], key: impl Fn(T) -> K) {
+    let half = a.len();
+    if b.len() != half {
+        let (mut i, mut j) = (0, 0);
+        for slot in to {
+            let right = i == half || j < b.len() && key(b[j]) < key(a[i]);
+            slot.write(if right { b[j] } else { a[i] });
+            j += right as usize;
+            i += !right as usize;
+        }
+        return;
+    }
+    // From both ends: two chains of steps that do not wait for each other, and neither comes to an end of `a` or `b` before its half is
+    // full.
+    let (low, high) = to.split_at_mut(half);
+    let (mut i, mut j, mut x, mut y) = (0, 0, half, half);
+    for (up, down) in low.iter_mut().zip(high.iter_mut().rev()) {
+        let (l, r) = (a[i], b[j]);
+        let right = key(r) < key(l);
+        up.write(select_unpredictable(right, r, l));
+        j += right as usize;
+        i += !right as usize;
+        let (l, r) = (a[x - 1], b[y - 1]);
+        let left = key(r) < key(l);
+        down.write(select_unpredictable(left, l, r));
+        x -= left as usize;
+        y -= !left as usize;
     }
 }

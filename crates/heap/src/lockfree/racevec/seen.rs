@@ -99,6 +99,10 @@ impl<'a, T: Plain> Seen<'a, T> {
     pub fn from(self, i: usize) -> Seen<'a, T> {
         self.part(i..self.n)
     }
+    /// Where the first one is.
+    pub(crate) fn place(self) -> *const T {
+        self.p
+    }
     /// The elements one by one.
     #[inline(always)]
     pub fn iter(self) -> Iter<'a, T> {
@@ -149,6 +153,17 @@ impl<T: Plain + PartialEq> Seen<'_, T> {
     /// Are these the same elements?
     pub fn same(self, o: Seen<'_, T>) -> bool {
         self.n == o.n && self.iter().eq(o)
+    }
+    /// Are these the elements of `s`?
+    pub fn is(self, s: &[T]) -> bool {
+        // Some at a time, without a branch for each.
+        let mut at = 0;
+        self.n == s.len()
+            && s.chunks(16).all(|c| {
+                let here = self.part(at..at + c.len());
+                at += c.len();
+                here.iter().zip(c).fold(true, |all, (a, b)| all & (a == *b))
+            })
     }
 }
 

@@ -37,7 +37,14 @@ fn compare(seed: u64) {
             9 => {
                 let more = vec![step; next(9)];
                 v.extend_from_slice(&more);
-                w.extend_from_slice(&more);
+                if step % 2 == 0 {
+                    w.extend_from_slice(&more);
+                } else {
+                    let other: RaceVec<u64, 3> = more.iter().copied().collect();
+                    let mut told = Vec::new();
+                    w.extend_seen(other.seen(), |vs| told.extend_from_slice(vs));
+                    assert_eq!(told, more);
+                }
             }
             10 => {
                 v.retain(|x| x % 3 != 0);
@@ -52,7 +59,14 @@ fn compare(seed: u64) {
             _ => {
                 let s = v[..n / 2].to_vec();
                 v = s.clone();
-                w.assign(&s);
+                if step % 2 == 0 {
+                    w.assign(&s);
+                } else {
+                    let other: RaceVec<u64, 3> = s.iter().copied().collect();
+                    let mut told = Vec::new();
+                    w.assign_seen(other.seen(), |vs| told.extend_from_slice(vs));
+                    assert_eq!(told, s);
+                }
             }
         }
         assert_eq!(v, w.to_vec(), "seed {seed} step {step}");
@@ -76,6 +90,51 @@ fn behaves_like_a_vec_alone_and_in_parallel_mode() {
     unsafe {
         deferred::bind(None);
         list.free_all();
+    }
+}
+
+#[test]
+fn what_is_seen_is_appended_whole_and_takes_the_place_of_the_elements() {
+    let numbers: RaceVec<u64, 3> = (0..1000).collect();
+    let mut v: RaceVec<u64, 3> = (0..5).collect();
+    let mut told = Vec::new();
+    v.extend_seen(numbers.seen(), |vs| told.extend_from_slice(vs));
+    assert!(v.seen().from(5).same(numbers.seen()) && numbers.seen().is(&told));
+    v.assign_seen(numbers.seen().from(900), |_| ());
+    assert!(v.seen().is(&told[900..]) && !v.seen().is(&told[899..]) && !v.seen().is(&told[..100]));
+    // Its own elements move while they are appended.
+    for _ in 0..4 {
+        let w: RaceVec<u64, 3> = RaceVec::clone(&v);
+        // SAFETY: as in `sizes_and_self_extension`.
+        let own = unsafe { Seen::new(v.seen().place(), v.len()) };
+        v.extend_seen(own, |_| ());
+        assert!(v.seen().from(w.len()).same(w.seen()) && v.seen().part(0..w.len()).same(w.seen()));
+    }
+    // SAFETY: as above.
+    let part = unsafe { Seen::new(v.seen().place().wrapping_add(7), 20) };
+    let was = part.to_vec();
+    v.assign_seen(part, |_| ());
+    assert_eq!(v.to_vec(), was);
+    let w: RaceVec<u64, 3> = RaceVec::from_changed(&was, |s| s.reverse());
+    assert!(w.seen().iter().rev().eq(was));
+}
+
+#[test]
+fn two_runs_are_merged_and_equals_keep_their_order() {
+    for (n, mid) in [(0, 0), (1, 0), (1, 1), (2, 1), (8, 4), (9, 4), (9, 9), (100, 50), (101, 3)] {
+        let mut r = n as u64 + 1;
+        let mut next = |i: u64| {
+            r = r.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (r >> 60) << 8 | i
+        };
+        let mut v: Vec<u64> = (0..n as u64).map(&mut next).collect();
+        let key = |x: u64| x >> 8;
+        v[..mid].sort_by_key(|x| key(*x));
+        v[mid..].sort_by_key(|x| key(*x));
+        let mut w: RaceVec<u64, 3> = v.iter().copied().collect();
+        w.merge(mid, key);
+        v.sort_by_key(|x| key(*x));
+        assert_eq!(w.to_vec(), v, "{n} {mid}");
     }
 }
 
