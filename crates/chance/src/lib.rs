@@ -1,0 +1,59 @@
+//! Numbers that look like chance and follow from a seed (splitmix64): simulators and whoever makes faults draw them.
+//!
+//! **Invariant.** Equal seeds and equal questions have equal answers, on every machine and in every version: a seed that a failure
+//! reports stays good.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+/// A series of numbers.
+#[derive(Clone, Debug)]
+pub struct Chance(u64);
+
+impl Chance {
+    /// The series of this seed.
+    pub fn new(seed: u64) -> Chance {
+        Chance(seed ^ 0x5DEE_CE66_D1CE_4E5B)
+    }
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+    /// A number below `n`; 0 where that is 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        if n == 0 { 0 } else { self.next() % n }
+    }
+    /// A number from `low` to `high`, both included.
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.below(high.saturating_sub(low) + 1)
+    }
+    /// True in so many cases of a hundred.
+    pub fn percent(&mut self, p: u64) -> bool {
+        self.below(100) < p
+    }
+    /// One of these, which are not none.
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
+    }
+    /// Numbers of its own that depend on nothing but this state.
+    pub fn fork(&mut self) -> Chance {
+        Chance::new(self.next())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Chance;
+
+    #[test]
+    fn a_seed_is_a_series() {
+        let mut c = Chance::new(7);
+        assert_eq!([c.next(), c.below(10), c.between(3, 3), c.below(0)], {
+            let mut d = Chance::new(7);
+            [d.next(), d.next() % 10, 3, 0]
+        });
+        assert!((0..100).all(|_| c.below(3) < 3));
+    }
+}

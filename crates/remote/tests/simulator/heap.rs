@@ -1,0 +1,104 @@
+//! Objects of all nodes, with the truth that no node knows: which object is which.
+
+use kumi_remote::Import;
+use std::collections::BTreeMap;
+
+pub type Gid = u32;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    Local(Gid),
+    /// A proxy, by its number.
+    Far(u32),
+}
+
+#[derive(Debug, Default)]
+pub struct Object {
+    /// The proc whose it is.
+    pub home: usize,
+    /// Its place there, which another has after it.
+    pub cell: u32,
+    pub fields: Vec<Edge>,
+    pub exported: bool,
+    pub freed: bool,
+    /// The proxy of what it became elsewhere.
+    pub moved: Option<u32>,
+}
+
+#[derive(Debug)]
+pub struct Proxy {
+    pub at: usize,
+    pub owner: usize,
+    pub gid: Gid,
+    pub import: Import,
+    pub version: u32,
+    /// The program may be told that it is of no use: a lease was over in between.
+    pub void: bool,
+    pub gone: bool,
+    /// Who handed it over; the owner itself, or others whose leases protect it until the owner knows.
+    pub lenders: Vec<usize>,
+    pub moved: Option<u32>,
+}
+
+/// A node's memory.
+#[derive(Default)]
+pub struct Heap {
+    pub cells: Vec<Option<Gid>>,
+    free: Vec<u32>,
+    /// The weak table.
+    pub proxies: BTreeMap<Import, u32>,
+    pub main: Gid,
+    /// The second bitmap. Cells are used again without it being cleared.
+    pub second: Vec<bool>,
+}
+
+impl Heap {
+    pub fn place(&mut self, gid: Gid) -> u32 {
+        match self.free.pop() {
+            Some(cell) => {
+                self.cells[cell as usize] = Some(gid);
+                cell
+            }
+            None => {
+                self.cells.push(Some(gid));
+                self.cells.len() as u32 - 1
+            }
+        }
+    }
+    pub fn free(&mut self, cell: u32) {
+        self.cells[cell as usize] = None;
+        self.free.push(cell);
+    }
+    pub fn at(&self, handle: u64) -> Option<Gid> {
+        self.cells.get(handle as usize - 1).copied().flatten()
+    }
+}
+
+/// Which were met, by the number of the search.
+#[derive(Default)]
+pub struct Seen {
+    pub objects: Vec<u32>,
+    pub proxies: Vec<u32>,
+    now: u32,
+}
+
+impl Seen {
+    pub fn begin(&mut self, objects: usize, proxies: usize) -> u32 {
+        self.objects.resize(objects.max(self.objects.len()), 0);
+        self.proxies.resize(proxies.max(self.proxies.len()), 0);
+        self.now += 1;
+        self.now
+    }
+    pub fn object(&mut self, g: Gid) -> bool {
+        std::mem::replace(&mut self.objects[g as usize], self.now) != self.now
+    }
+    pub fn proxy(&mut self, p: u32) -> bool {
+        std::mem::replace(&mut self.proxies[p as usize], self.now) != self.now
+    }
+    pub fn has_object(&self, g: Gid) -> bool {
+        self.objects[g as usize] == self.now
+    }
+    pub fn has_proxy(&self, p: u32) -> bool {
+        self.proxies[p as usize] == self.now
+    }
+}

@@ -1,0 +1,152 @@
+//! The end of a run: faults are healed, programs have ended, and garbage is to go in its time.
+
+use super::*;
+
+#[derive(Default)]
+pub struct End {
+    /// Beats that got lost one after another: a lease was over after all.
+    pub lost: bool,
+    pub quiet: u64,
+    pub over: bool,
+    /// What no count can free, and by when the others are to be gone.
+    due: Vec<(u64, Gid)>,
+    garbage: Vec<Gid>,
+    rounds: u32,
+    /// When the round that goes on began; what each node had ended before.
+    began: u64,
+    before: Vec<u64>,
+    levels: u64,
+    last: u64,
+}
+
+impl World {
+    fn running(&self) -> Vec<usize> {
+        self.newest.iter().copied().filter(|p| self.procs[*p].alive).collect()
+    }
+    /// Nothing breaks any more, and leases of the dead are over.
+    pub(super) fn quiet(&mut self) {
+        if self.transits.iter().any(|t| t.open) {
+            return self.complain(|| "a message is still on its way".into());
+        }
+        self.end.quiet = self.now;
+        // What a node may have been told is lost, and holds all the same, is no garbage.
+        for i in 0..self.proxies.len() {
+            let x = &self.proxies[i];
+            let holds = !x.gone && self.procs[x.at].alive && self.procs[x.owner].alive && self.procs[x.at].remote.target(x.import).is_ok();
+            self.proxies[i].void &= !holds;
+        }
+        self.reach();
+        let alive = |o: &Object| self.procs[o.home].alive;
+        let garbage: Vec<Gid> =
+            (0..self.objects.len() as Gid).filter(|g| !self.seen.has_object(*g) && !self.objects[*g as usize].freed).collect();
+        self.end.garbage = garbage.into_iter().filter(|g| alive(&self.objects[*g as usize])).collect();
+        let levels = if self.plan.moves { Vec::new() } else { self.peel() };
+        self.end.levels = levels.iter().map(|l| l.1).max().unwrap_or(0);
+        self.end.due = levels.into_iter().map(|(g, l)| (self.now + (l + 1) * 1000 * MS, g)).collect();
+        let (n, m) = (self.end.garbage.len(), self.end.due.len());
+        self.say(|_| format!("quiet: {n} objects are garbage, of which counts free {m}"));
+        self.push(self.now + 50 * MS, Event::Check);
+    }
+    /// Garbage that counts free: after how many hops.
+    fn peel(&mut self) -> Vec<(Gid, u64)> {
+        let mut holders = vec![0u32; self.objects.len()];
+        let mut held: Vec<bool> =
+            self.proxies.iter().map(|x| !x.gone && !x.void && self.procs[x.at].alive && self.procs[x.owner].alive).collect();
+        for (x, _) in self.proxies.iter().zip(&held).filter(|(_, h)| **h) {
+            holders[x.gid as usize] += 1;
+        }
+        let mut left = self.end.garbage.clone();
+        let mut out = Vec::new();
+        for level in 0.. {
+            self.seen.begin(self.objects.len(), self.proxies.len());
+            let mut stack: Vec<Edge> = left.iter().filter(|g| holders[**g as usize] > 0).map(|g| Edge::Local(*g)).collect();
+            // Proxies that live programs have, too.
+            stack.extend(self.procs.iter().filter(|p| p.alive).map(|p| Edge::Local(p.heap.main)));
+            let exported: Vec<Edge> = (0..self.objects.len()).filter(|g| holders[*g] > 0).map(|g| Edge::Local(g as Gid)).collect();
+            stack.extend(exported);
+            while let Some(e) = stack.pop() {
+                match e {
+                    Edge::Local(g) => {
+                        if self.seen.object(g) {
+                            stack.extend(&self.objects[g as usize].fields);
+                        }
+                    }
+                    Edge::Far(x) => {
+                        self.seen.proxy(x);
+                    }
+                }
+            }
+            let mut changed = false;
+            for (i, x) in self.proxies.iter().enumerate() {
+                if held[i] && !self.seen.has_proxy(i as u32) {
+                    held[i] = false;
+                    holders[x.gid as usize] -= 1;
+                    changed = true;
+                }
+            }
+            let (stay, go): (Vec<Gid>, Vec<Gid>) = left.iter().partition(|g| self.seen.has_object(**g));
+            out.extend(go.iter().map(|g| (*g, level)));
+            left = stay;
+            if !changed {
+                break;
+            }
+        }
+        out
+    }
+    pub(super) fn check(&mut self) {
+        let late = self.end.due.iter().find(|(at, g)| *at < self.now && !self.objects[*g as usize].freed).copied();
+        if let Some((at, g)) = late {
+            return self.complain(|| format!("object {g} is garbage that counts free, and was due at {} ms", at / MS));
+        }
+        self.end.due.retain(|(at, _)| *at >= self.now);
+        self.push(self.now + 50 * MS, Event::Check);
+        if !self.end.due.is_empty() {
+            return;
+        }
+        let running = self.running();
+        let ended = self.end.rounds > 0 && running.iter().zip(&self.end.before).all(|(p, n)| self.procs[*p].swept > *n);
+        if self.end.rounds == 0 || ended && self.now > self.end.began + 1000 * MS {
+            if self.end.rounds == 3 {
+                if self.end.last == 0 {
+                    self.end.last = self.now + (self.end.levels + 2) * 1000 * MS;
+                } else if self.now >= self.end.last {
+                    self.finish();
+                }
+                return;
+            }
+            self.end.rounds += 1;
+            self.end.began = self.now;
+            self.end.before = running.iter().map(|p| self.procs[*p].swept).collect();
+            let p = running[self.think.below(running.len() as u64) as usize];
+            self.say(|_| format!("a round is wanted at proc {p}"));
+            self.wish(p);
+        } else if self.now > self.end.began + 5000 * MS && !ended {
+            let n = self.end.rounds;
+            self.complain(|| format!("round {n} of the end does not end"));
+        }
+    }
+    fn finish(&mut self) {
+        if let Some(g) = self.end.garbage.iter().find(|g| !self.objects[**g as usize].freed).copied() {
+            return self.complain(|| format!("object {g} is garbage, and there after three rounds"));
+        }
+        self.reach();
+        for p in self.running() {
+            let s = self.procs[p].remote.stats();
+            let exports: std::collections::BTreeSet<Gid> = self
+                .proxies
+                .iter()
+                .filter(|x| !x.gone && self.procs[x.at].alive && x.owner == p && self.procs[x.at].remote.target(x.import).is_ok())
+                .map(|x| x.gid)
+                .collect();
+            if (s.exports != exports.len() && !self.plan.moves && !self.end.lost) || s.parcels > 0 || s.waiting > 0 {
+                let n = exports.len();
+                self.complain(|| format!("at the end proc {p} has {s:?}, where {n} exports are held"));
+            }
+            let imports = self.procs[p].heap.proxies.len();
+            if s.imports != imports && !self.plan.moves && !self.end.lost {
+                self.complain(|| format!("at the end proc {p} has {s:?}, where there are {imports} proxies"));
+            }
+        }
+        self.end.over = true;
+    }
+}
