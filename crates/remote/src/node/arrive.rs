@@ -107,9 +107,10 @@ impl Remote {
         if r.life.node == self.me.node {
             return match self.resolve(r) {
                 Ok(handle) => Arrived::Home(handle),
-                // It has moved: whoever is handed the old reference has the new one at once.
+                // It has moved: whoever is handed the old reference has the new one at once. The sender has marked the old one, which
+                // this node may not have heard yet: the new one's owner is told now.
                 Err(Error::Moved) => match self.moved_to(r) {
-                    Some(to) => self.give(now, self.imports.follow(to), marked),
+                    Some(to) => self.give(now, self.imports.follow(to), false),
                     None => Arrived::Dead(Error::Collected),
                 },
                 Err(e) => Arrived::Dead(e),

@@ -240,7 +240,7 @@ impl Remote {
             }
         }
         if !planted(Bug::PinsUnmarked) {
-            own.into_iter().for_each(|s| self.mark(s));
+            own.into_iter().for_each(|s| self.follow_mark(now, s));
             lent.into_iter().for_each(|i| self.tell(now, i));
         }
         true

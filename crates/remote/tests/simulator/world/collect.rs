@@ -86,6 +86,7 @@ impl World {
         let proxies = proxies.into_iter().filter(|x| !self.seen.has_proxy(*x)).collect();
         self.procs[p].collecting = Some(Collecting { marking, reached, objects, proxies });
         let long = if asked { self.think.below(6 * MS) } else { self.think.below(12 * MS) };
+        self.say(|_| format!("proc {p} collects{}", if asked { ", for a round" } else { "" }));
         self.push(self.now + long, Event::Collected(p));
     }
     pub(super) fn collected(&mut self, p: usize) {
@@ -103,6 +104,10 @@ impl World {
                 self.tell_of(g);
                 return self.complain(|| format!("proc {p} frees object {g}, which is reachable"));
             }
+        }
+        if self.keep > 0 {
+            let far: Vec<Gid> = c.objects.iter().copied().filter(|g| self.objects[*g as usize].exported).collect();
+            self.say(|_| format!("proc {p} frees {far:?} among {} objects, and proxies {:?}", c.objects.len(), c.proxies));
         }
         for g in c.objects {
             let o = &mut self.objects[g as usize];

@@ -72,6 +72,7 @@ impl World {
                 let g = self.gid(items[0]);
                 self.stale.push((refs[0], g));
             }
+            self.say(|w| format!("proc {from} sends {:?} to proc {to}: {items:?}", w.transits[transit].truths));
             parcel = Some((number, refs, transit));
         }
         let m = Rc::new(Message { kind, from, to, parcel });
@@ -120,6 +121,8 @@ impl World {
                 edges.push(edge);
             }
             self.transits[*transit].open = false;
+            let (from, truths) = (m.from, self.transits[*transit].truths.clone());
+            self.say(|_| format!("proc {to} has {truths:?} from proc {from}: {edges:?}"));
         }
         match m.kind {
             App::Attach(at) => {

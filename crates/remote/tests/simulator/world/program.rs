@@ -269,6 +269,7 @@ impl World {
             return;
         }
         if self.at(p, |r, now| r.moved(now, handle, import).is_ok()) {
+            self.say(|w| format!("proc {p} moves object {g} to {}, by proxy {to}", w.proxies[to as usize].gid));
             self.objects[g as usize].moved = Some(to);
             self.objects[g as usize].fields = vec![Edge::Far(to)];
         }
@@ -285,6 +286,9 @@ impl World {
         if self.newest_proxy(new) == old {
             return;
         }
+        self.say(|w| {
+            format!("proc {p} is told that proxy {old} ({}) is {new} ({})", w.proxies[old as usize].gid, w.proxies[new as usize].gid)
+        });
         self.at(p, |r, now| r.redirect(now, a, b));
         self.proxies[old as usize].moved = Some(new);
         let (a, b) = (self.procs[p].remote.target(a), self.procs[p].remote.target(b));

@@ -119,6 +119,14 @@ impl World {
         let holders =
             |(i, o): (usize, &Object)| (o.fields.contains(&Edge::Local(g)) && self.seen.has_object(i as Gid)).then_some((i, o.exported));
         all.push(format!("in {:?}", self.objects.iter().enumerate().filter_map(holders).collect::<Vec<_>>()));
+        let newer = |x: &Proxy| x.moved.is_some_and(|n| self.proxies[self.newest_proxy(n) as usize].gid == g);
+        all.extend(self.proxies.iter().filter(|x| newer(x)).map(|x| format!("moved to it: {x:?}")));
+        all.extend(
+            self.objects
+                .iter()
+                .filter(|o| o.moved.is_some_and(|n| self.proxies[self.newest_proxy(n) as usize].gid == g))
+                .map(|o| format!("moved to it: {o:?}")),
+        );
         for line in all {
             self.say(|_| format!("object {g}: {line}"));
         }
