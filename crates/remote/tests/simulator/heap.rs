@@ -32,11 +32,14 @@ pub struct Proxy {
     pub gid: Gid,
     pub import: Import,
     pub version: u32,
-    /// The program may be told that it is of no use: a lease was over in between.
+    pub born: u64,
+    /// One of the two, the owner or the one that has it, has lost the other: it is of no use, or will be.
     pub void: bool,
+    /// Its owner does not know of it, and nobody who lent it holds it for it any more: it may be refused.
+    pub adrift: bool,
     pub gone: bool,
-    /// Who handed it over; the owner itself, or others whose leases protect it until the owner knows.
-    pub lenders: Vec<usize>,
+    /// Whose leases protect it until its owner knows: procs, and their proxies of it.
+    pub lenders: Vec<(usize, u32)>,
     pub moved: Option<u32>,
 }
 

@@ -41,7 +41,8 @@ enum Event {
     Packet {
         from: usize,
         to: usize,
-        number: u64,
+        /// Its number, and when it was sent.
+        number: (u64, u64),
         bytes: std::rc::Rc<Vec<u8>>,
     },
     Message(std::rc::Rc<Message>),
@@ -82,7 +83,7 @@ pub struct Proc {
     /// Lost by this one: how often and when last, by proc; and packets: sent to, and the latest that came, when.
     lost: BTreeMap<usize, (u64, u64)>,
     sent: BTreeMap<usize, u64>,
-    heard: BTreeMap<usize, (u64, u64)>,
+    heard: BTreeMap<usize, Heard>,
     /// Rounds that ended here.
     pub swept: u64,
 }
@@ -92,6 +93,14 @@ struct Collecting {
     reached: Vec<Import>,
     objects: Vec<Gid>,
     proxies: Vec<u32>,
+}
+
+/// The latest packet of another proc.
+#[derive(Clone, Copy, Default)]
+struct Heard {
+    number: u64,
+    sent: u64,
+    at: u64,
 }
 
 /// References on their way.
@@ -120,6 +129,8 @@ pub struct Cost {
 pub struct World {
     pub plan: Plan,
     pub now: u64,
+    /// Faults are healed, and leases of the dead are over.
+    over: u64,
     seq: u64,
     queue: BTreeMap<(u64, u64), Event>,
     pub procs: Vec<Proc>,
@@ -131,6 +142,8 @@ pub struct World {
     cuts: Vec<(usize, usize, u64)>,
     pub objects: Vec<Object>,
     pub proxies: Vec<Proxy>,
+    /// The latest proxy of each import, by proc.
+    latest: BTreeMap<(usize, Import), u32>,
     transits: Vec<Transit>,
     seen: Seen,
     /// Which object each reference was made for.
@@ -165,6 +178,7 @@ impl World {
         let (net, think) = (c.fork(), c.fork());
         let mut w = World {
             now: 0,
+            over: 0,
             seq: 0,
             queue: BTreeMap::new(),
             procs: Vec::new(),
@@ -174,6 +188,7 @@ impl World {
             cuts: Vec::new(),
             objects: Vec::new(),
             proxies: Vec::new(),
+            latest: BTreeMap::new(),
             transits: Vec::new(),
             seen: Seen::default(),
             names: BTreeMap::new(),
@@ -199,14 +214,15 @@ impl World {
             w.push(at, Event::Round);
         }
         let over = faults.iter().map(|f| f.at + f.long()).max().unwrap_or(0).max(ACTIVE);
-        w.push(over + LEASE + 3000 * MS, Event::Quiet);
+        w.over = over + LEASE + 3000 * MS;
+        w.push(w.over, Event::Quiet);
         w
     }
     pub fn run(&mut self) {
         while let Some(((at, _), event)) = self.queue.pop_first() {
             self.now = at;
-            if self.seq > 3_000_000 {
-                self.complain(|| "so much happens that it never ends".into());
+            if self.seq > 2_000_000 || at > self.over + 120_000 * MS {
+                self.complain(|| "the run never ends".into());
             }
             if !self.postponed(&event) {
                 self.happen(event);

@@ -29,11 +29,11 @@ impl World {
             return self.complain(|| "a message is still on its way".into());
         }
         self.end.quiet = self.now;
-        // What a node may have been told is lost, and holds all the same, is no garbage.
-        for i in 0..self.proxies.len() {
-            let x = &self.proxies[i];
-            let holds = !x.gone && self.procs[x.at].alive && self.procs[x.owner].alive && self.procs[x.at].remote.target(x.import).is_ok();
-            self.proxies[i].void &= !holds;
+        // Whoever has lost something knows by now.
+        let knows = |x: &Proxy| x.gone || !self.procs[x.at].alive || self.procs[x.at].remote.target(x.import).is_err();
+        if let Some(x) = self.proxies.iter().find(|x| x.void && x.moved.is_none() && !knows(x)) {
+            let what = format!("{x:?}");
+            return self.complain(|| format!("a node holds for good what it has lost: {what}"));
         }
         self.reach();
         let alive = |o: &Object| self.procs[o.home].alive;
@@ -51,7 +51,7 @@ impl World {
     fn peel(&mut self) -> Vec<(Gid, u64)> {
         let mut holders = vec![0u32; self.objects.len()];
         let mut held: Vec<bool> =
-            self.proxies.iter().map(|x| !x.gone && !x.void && self.procs[x.at].alive && self.procs[x.owner].alive).collect();
+            self.proxies.iter().map(|x| !x.gone && !self.is_void(x) && self.procs[x.at].alive && self.procs[x.owner].alive).collect();
         for (x, _) in self.proxies.iter().zip(&held).filter(|(_, h)| **h) {
             holders[x.gid as usize] += 1;
         }

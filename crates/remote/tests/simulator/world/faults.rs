@@ -23,7 +23,7 @@ impl World {
                 }
                 self.procs[p].alive = false;
                 for t in &mut self.transits {
-                    t.open &= t.from != p && t.to != p;
+                    t.open &= t.to != p;
                 }
                 let life = self.procs[p].life;
                 for q in 0..self.procs.len() {

@@ -26,19 +26,19 @@ impl World {
         let q = self.newest[name];
         let number = self.procs[p].sent.entry(q).or_insert(0);
         *number += 1;
-        let (number, bytes) = (*number, Rc::new(bytes));
+        let (number, bytes) = ((*number, self.now), Rc::new(bytes));
         for at in self.ways(p, q).into_iter().flatten() {
             self.push(at, Event::Packet { from: p, to: q, number, bytes: bytes.clone() });
         }
     }
-    pub(super) fn packet(&mut self, from: usize, to: usize, number: u64, bytes: &[u8]) {
+    pub(super) fn packet(&mut self, from: usize, to: usize, (number, sent): (u64, u64), bytes: &[u8]) {
         if !self.procs[to].alive {
             return;
         }
         let now = self.now;
-        let heard = self.procs[to].heard.entry(from).or_insert((0, now));
-        if number > heard.0 {
-            *heard = (number, now);
+        let heard = self.procs[to].heard.entry(from).or_insert(Heard { number: 0, sent: 0, at: now });
+        if number > heard.number {
+            *heard = Heard { number, sent, at: now };
         }
         let node = self.procs[from].life.node;
         if let Err(e) = self.at(to, |r, now| r.packet(now, node, bytes).err()).map_or(Ok(()), Err) {
@@ -168,9 +168,15 @@ impl World {
                 // One of this node that has moved: what comes is what it has become.
                 let own = self.objects[truth as usize].moved.filter(|_| self.objects[truth as usize].home == to);
                 let truth = own.map_or(truth, |x| self.proxies[self.newest_proxy(x) as usize].gid);
-                // Does the sender hold it still, as far as its owner is concerned?
-                let held = !lost && !matches!(e, Edge::Far(p) if self.proxies[self.newest_proxy(p) as usize].void);
-                Some(Edge::Far(self.proxy(held.then_some(from), to, truth, import, version)))
+                let lender = match (own, e) {
+                    (Some(x), _) => Some((to, self.newest_proxy(x))),
+                    (None, Edge::Far(x)) if !lost => Some((from, self.newest_proxy(x))),
+                    _ => None,
+                };
+                let x = self.proxy(lender, to, truth, import, version);
+                // The sender's own, which is lost to it: the receiver will hear of that.
+                self.proxies[x as usize].void |= lost && self.proxies[x as usize].owner == from;
+                Some(Edge::Far(x))
             }
             Arrived::Dead(why) => {
                 if !lost && self.must_arrive(from, to, e) {
@@ -180,16 +186,14 @@ impl World {
             }
         }
     }
-    fn proxy(&mut self, lender: Option<usize>, to: usize, truth: Gid, import: Import, version: u32) -> u32 {
+    fn proxy(&mut self, lender: Option<(usize, u32)>, to: usize, truth: Gid, import: Import, version: u32) -> u32 {
         let known = self.procs[to].heap.proxies.get(&import).copied();
         // Where it has moved, the reference is the new object's.
         let truth = known.map_or(truth, |p| self.proxies[p as usize].gid);
         if let Some(p) = known {
             let proxy = &mut self.proxies[p as usize];
             proxy.version = version;
-            if let Some(l) = lender.filter(|l| !proxy.lenders.contains(l)) {
-                proxy.lenders.push(l);
-            }
+            proxy.lenders.extend(lender);
             return p;
         }
         let reference = self.procs[to].remote.imports().find(|(i, _)| *i == import).map(|(_, r)| r);
@@ -197,18 +201,30 @@ impl World {
         // It may have moved, and be another here.
         let truth = reference.and_then(|r| self.names.get(&r).copied()).unwrap_or(truth);
         let p = self.proxies.len() as u32;
+        // The program has lost it before, and its node has not.
+        let before = self.latest.insert((to, import), p);
         self.proxies.push(Proxy {
             at: to,
             owner,
             gid: truth,
             import,
             version,
-            void: lender.is_none(),
+            born: self.now,
+            void: false,
+            adrift: false,
             gone: false,
             lenders: lender.into_iter().collect(),
             moved: None,
         });
         self.procs[to].heap.proxies.insert(import, p);
+        if let Some(before) = before {
+            let before = &self.proxies[before as usize];
+            let (void, adrift, born, lenders) = (before.void, before.adrift, before.born, before.lenders.clone());
+            let x = &mut self.proxies[p as usize];
+            (x.void, x.adrift, x.born) = (void, adrift, born);
+            x.lenders.extend(lenders);
+        }
+        self.proxies[p as usize].adrift |= self.drifts(&self.proxies[p as usize]);
         p
     }
 }

@@ -1,7 +1,9 @@
 //! What is reachable, as nobody in the cluster knows it, and what nodes may therefore not do.
 //!
-//! An object is reachable from the programs that run, through proxies whose lease was never over, and from references on their way. What a
-//! node was handed by another is protected by the latter's lease until the owner knows of it.
+//! An object is reachable from the programs that run, through their proxies, and from references on their way. A proxy counts until one
+//! of the two, its owner and the node that has it, has lost the other, which is right only where nothing was heard for a lease. As long
+//! as the owner does not know of it, it counts by whoever lent it, whose own has to count. Of the machines nothing is believed but that an
+//! import is confirmed.
 
 use super::*;
 
@@ -11,9 +13,9 @@ impl World {
         self.seen.begin(self.objects.len(), self.proxies.len());
         let mut stack: Vec<Edge> = self.procs.iter().filter(|p| p.alive).map(|p| Edge::Local(p.heap.main)).collect();
         for t in self.transits.iter().filter(|t| t.open) {
-            if self.procs[t.from].alive && self.procs[t.to].alive {
-                stack.extend(&t.items);
-            }
+            // What a dead node lent is held until it is lost; its own objects are not there any more.
+            let alive = self.procs[t.from].alive;
+            stack.extend(t.items.iter().filter(|e| alive || matches!(e, Edge::Far(_))));
         }
         while let Some(e) = stack.pop() {
             match e {
@@ -28,7 +30,7 @@ impl World {
                         let x = &self.proxies[p as usize];
                         if let Some(to) = x.moved {
                             stack.push(Edge::Far(to));
-                        } else if !x.void && self.procs[x.owner].alive {
+                        } else if !self.is_void(x) && self.procs[x.owner].alive {
                             stack.push(Edge::Local(x.gid));
                         }
                     }
@@ -36,18 +38,22 @@ impl World {
             }
         }
     }
+    /// Does its owner know of it? What a dead node held is held until it is lost.
     fn confirmed(&self, p: &Proxy) -> bool {
-        self.procs[p.at].alive && self.procs[p.at].remote.is_confirmed(p.import)
+        self.procs[p.at].remote.is_confirmed(p.import)
+    }
+    /// May its node be told that it is of no use?
+    pub(super) fn is_void(&self, p: &Proxy) -> bool {
+        p.void || p.adrift && !self.confirmed(p)
     }
     /// Proc `p` has lost a life.
     pub(super) fn lost(&mut self, p: usize, life: Life, why: Error) {
         self.say(|_| format!("proc {p} loses {life:?}: {why:?}"));
         let Some(q) = self.proc_of(life) else { return self.complain(|| format!("proc {p} loses {life:?}, which never was")) };
-        let silent = self.now - self.procs[p].heard.get(&q).map_or(0, |h| h.1);
+        let heard = self.procs[p].heard.get(&q).copied().unwrap_or_default();
+        let (silent, last_sent) = (self.now - heard.at, heard.sent);
         let [mine, its] = [(p, q), (q, p)].map(|(a, b)| self.procs[a].lost.get(&b).copied().unwrap_or((0, 0)));
-        // What the other end said of its losses may come late, and in several packets.
-        let late = why == Error::OtherIncarnation && its.0 > 0 && self.now - its.1 < 5000 * MS;
-        let answers = its.0 > mine.0 || its.1 > mine.1 || late;
+        let answers = its.0 > mine.0;
         if self.procs[q].alive && silent < LEASE && !answers {
             self.complain(|| format!("proc {p} loses proc {q}, which it has heard {} ms ago: {why:?}", silent / MS));
         }
@@ -58,57 +64,36 @@ impl World {
             t.open &= !between;
             t.lost |= between;
         }
-        for i in 0..self.proxies.len() {
-            let x = &self.proxies[i];
-            let void = if x.at == q && x.owner == p || x.at == p && x.owner == q {
-                true
-            } else if x.lenders.contains(&q) && x.owner == p || x.at == q && x.lenders.contains(&p) || x.at == p && x.lenders.contains(&q) {
-                // Whoever lent it holds it no more for whoever has it.
-                let gone = if x.owner == p {
-                    q
-                } else if x.at == q {
-                    p
-                } else {
-                    q
-                };
-                if self.confirmed(x) {
-                    false
-                } else {
-                    let x = &mut self.proxies[i];
-                    x.lenders.retain(|l| *l != gone);
-                    x.lenders.is_empty()
-                }
-            } else {
-                // A lender that its owner is lost to does not hold it any more.
-                x.owner == q && x.lenders.contains(&p) && !self.confirmed(x)
-            };
-            self.proxies[i].void |= void;
+        for x in &mut self.proxies {
+            // Where the owner only answers the other's loss, or has not heard it since, what the other has got since belongs to the
+            // next session.
+            let next = x.born >= its.1 && (its.0 > mine.0 || last_sent < its.1);
+            x.void |= (x.at, x.owner) == (p, q) || (x.at, x.owner) == (q, p) && !next;
+            let at = x.at;
+            x.lenders.retain(|(l, _)| (at, *l) != (p, q) && (at, *l) != (q, p));
         }
-        self.follow_lenders();
+        self.drift();
     }
-    /// Whoever had something from a lender whose own hold is void has nothing of it, unless the owner knows.
-    fn follow_lenders(&mut self) {
-        let mut held: std::collections::BTreeSet<(usize, Gid)> =
-            self.proxies.iter().filter(|x| self.confirmed(x)).map(|x| (x.at, x.gid)).collect();
-        let open: Vec<usize> = (0..self.proxies.len())
-            .filter(|i| !self.proxies[*i].void && !held.contains(&(self.proxies[*i].at, self.proxies[*i].gid)))
-            .collect();
+    /// What only lenders protected, of which none is left that its owner knows or others protect, and whose owner does not know it.
+    fn drift(&mut self) {
+        let mut held: Vec<bool> = self.proxies.iter().map(|x| !x.void && self.confirmed(x)).collect();
+        let mut open: Vec<usize> = (0..held.len()).filter(|i| !held[*i] && !self.proxies[*i].void && !self.proxies[*i].adrift).collect();
         loop {
-            let before = held.len();
-            for i in &open {
-                let x = &self.proxies[*i];
-                if x.lenders.iter().any(|l| held.contains(&(*l, x.gid))) {
-                    held.insert((x.at, x.gid));
-                }
-            }
-            if held.len() == before {
+            let before = open.len();
+            open.retain(|i| {
+                held[*i] = self.proxies[*i].lenders.iter().any(|l| held[l.1 as usize]);
+                !held[*i]
+            });
+            if open.len() == before {
                 break;
             }
         }
-        for i in open {
-            let x = &mut self.proxies[i];
-            x.void |= !held.contains(&(x.at, x.gid));
-        }
+        open.into_iter().for_each(|i| self.proxies[i].adrift = true);
+    }
+    /// Does nobody protect it?
+    pub(super) fn drifts(&self, x: &Proxy) -> bool {
+        let held = |l: &(usize, u32)| !self.is_void(&self.proxies[l.1 as usize]);
+        !x.void && !x.adrift && !self.confirmed(x) && !x.lenders.iter().any(held)
     }
     /// All that is known of an object, for the log.
     pub(super) fn tell_of(&mut self, g: Gid) {
@@ -135,7 +120,7 @@ impl World {
     pub(super) fn refused(&mut self, p: usize, i: Import, why: Error) {
         let Some(x) = self.procs[p].heap.proxies.get(&i).copied() else { return };
         let proxy = &self.proxies[x as usize];
-        let (void, gid, owner) = (proxy.void, proxy.gid, proxy.owner);
+        let (void, gid, owner) = (self.is_void(proxy), proxy.gid, proxy.owner);
         if !void && self.procs[owner].alive {
             let what = format!("{proxy:?}");
             self.complain(|| format!("proc {p} is refused object {gid} of proc {owner}: {why:?}: {what}"));
@@ -148,13 +133,15 @@ impl World {
             Edge::Far(p) => {
                 let x = &self.proxies[self.newest_proxy(p) as usize];
                 // Whether the receiver has heard of the owner is the membership's affair.
-                x.owner == to && !x.void && self.procs[from].alive
+                let life = self.procs[x.owner].life;
+                let knows = x.owner == to || self.procs[to].remote.met(life.node) == Some(life);
+                knows && !self.is_void(x) && self.procs[x.owner].alive
             }
         }
     }
     /// Is a proxy's object certainly to be called?
     pub(super) fn must_answer(&self, p: u32) -> bool {
         let x = &self.proxies[p as usize];
-        !x.void && !x.gone && self.procs[x.owner].alive && self.procs[x.at].alive
+        !self.is_void(x) && !x.gone && self.procs[x.owner].alive && self.procs[x.at].alive
     }
 }
