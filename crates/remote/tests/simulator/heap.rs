@@ -51,6 +51,10 @@ pub struct Heap {
     /// The weak table.
     pub proxies: BTreeMap<Import, u32>,
     pub main: Gid,
+    /// What the program is busy with: few references, each to what nothing else leads to.
+    pub desk: Gid,
+    /// Calls that wait for their answers: proxies, until when.
+    pub calls: Vec<(u32, u64)>,
     /// The second bitmap. Cells are used again without it being cleared.
     pub second: Vec<bool>,
 }

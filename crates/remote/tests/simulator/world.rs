@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, VecDeque};
 pub enum App {
     /// What comes is stored in this object, or anywhere.
     Attach(Option<Gid>),
-    /// A call of an object by a proxy of the sender's.
-    Call { r: Ref, proxy: u32 },
+    /// A call of an object by a proxy of the sender's, which gives it up at a time.
+    Call { r: Ref, proxy: u32, until: u64 },
     /// The object of that proxy is elsewhere.
     Redirect(u32),
     /// Make an object in place of this one.
@@ -32,6 +32,8 @@ pub enum App {
 #[derive(Clone, Debug)]
 pub struct Message {
     kind: App,
+    /// A call is done once.
+    taken: std::cell::Cell<bool>,
     from: usize,
     to: usize,
     parcel: Option<(Parcel, Vec<Ref>, usize)>,
@@ -57,7 +59,10 @@ enum Event {
     },
     Collect(usize),
     Collected(usize),
+    Trace(usize),
     Traced(usize, Vec<Import>),
+    /// The host hears of its proxies' ends.
+    Dropped(usize, Vec<(Import, u32)>),
     Up(usize, Life),
     Gone(usize, Life),
     Fault(usize),
@@ -80,8 +85,8 @@ pub struct Proc {
     timer: u64,
     collecting: Option<Collecting>,
     tracing: bool,
-    /// Lost by this one: how often and when last, by proc; and packets: sent to, and the latest that came, when.
-    lost: BTreeMap<usize, (u64, u64)>,
+    /// Lost by this one: when last, by proc; and packets: sent to, and the latest that came.
+    lost: BTreeMap<usize, u64>,
     sent: BTreeMap<usize, u64>,
     heard: BTreeMap<usize, Heard>,
     /// Rounds that ended here.
@@ -266,9 +271,14 @@ impl World {
         let (p, program) = match e {
             Event::Packet { to, .. } => (*to, false),
             Event::Message(m) => (m.to, true),
-            Event::Tick(p) | Event::Collect(p) | Event::Collected(p) | Event::Traced(p, _) | Event::Up(p, _) | Event::Gone(p, _) => {
-                (*p, false)
-            }
+            Event::Tick(p)
+            | Event::Collect(p)
+            | Event::Collected(p)
+            | Event::Trace(p)
+            | Event::Traced(p, _)
+            | Event::Dropped(p, _)
+            | Event::Up(p, _)
+            | Event::Gone(p, _) => (*p, false),
             Event::Step(p) | Event::Done { from: p, .. } => (*p, true),
             _ => return false,
         };
@@ -286,7 +296,9 @@ impl World {
             Event::Tick(p) => Event::Tick(*p),
             Event::Collect(p) => Event::Collect(*p),
             Event::Collected(p) => Event::Collected(*p),
+            Event::Trace(p) => Event::Trace(*p),
             Event::Traced(p, r) => Event::Traced(*p, r.clone()),
+            Event::Dropped(p, d) => Event::Dropped(*p, d.clone()),
             Event::Up(p, l) => Event::Up(*p, *l),
             Event::Gone(p, l) => Event::Gone(*p, *l),
             Event::Step(p) => Event::Step(*p),
@@ -319,6 +331,8 @@ impl World {
                 }
             }
             Event::Collected(p) => self.collected(p),
+            Event::Trace(p) => self.trace(p),
+            Event::Dropped(p, dead) => self.at(p, |r, now| dead.into_iter().for_each(|(i, v)| r.dropped(now, i, v))),
             Event::Traced(p, reached) => {
                 self.procs[p].tracing = false;
                 self.at(p, |r, now| r.traced(now, reached));
@@ -409,6 +423,9 @@ impl World {
         self.newest[name] = p;
         let main = self.new_object(p);
         self.procs[p].heap.main = main;
+        let desk = self.new_object(p);
+        self.procs[p].heap.desk = desk;
+        self.objects[main as usize].fields.push(Edge::Local(desk));
         for q in 0..p {
             if self.procs[q].alive && q != p {
                 let late = if at_once { 0 } else { self.think.between(1, 60) * MS };

@@ -16,29 +16,38 @@ impl World {
                 self.collect(p, true);
             }
             Want::Trace => {
-                let grey = self.procs[p].remote.grey();
-                let starts: Vec<Gid> = grey.iter().filter_map(|h| self.procs[p].heap.at(*h)).collect();
-                let mut reached = Vec::new();
-                let mut stack: Vec<Edge> = starts.into_iter().map(Edge::Local).collect();
-                while let Some(e) = stack.pop() {
-                    match e {
-                        Edge::Local(g) => {
-                            let o = &self.objects[g as usize];
-                            let second = &mut self.procs[p].heap.second;
-                            second.resize(second.len().max(o.cell as usize + 1), false);
-                            if !std::mem::replace(&mut second[o.cell as usize], true) {
-                                self.cost.traced += 1;
-                                stack.extend(&o.fields);
-                            }
-                        }
-                        Edge::Far(x) => reached.push(self.proxies[x as usize].import),
-                    }
-                }
+                // The host comes to it some time later.
                 self.procs[p].tracing = true;
-                let at = self.now + self.think.below(2 * MS);
-                self.push(at, Event::Traced(p, reached));
+                let at = self.now + self.think.below(4 * MS);
+                self.push(at, Event::Trace(p));
             }
         }
+    }
+    /// A trace with the second bitmap, beside the program.
+    pub(super) fn trace(&mut self, p: usize) {
+        if !self.procs[p].alive {
+            return;
+        }
+        let grey = self.procs[p].remote.grey();
+        let starts: Vec<Gid> = grey.iter().filter_map(|h| self.procs[p].heap.at(*h)).collect();
+        let mut reached = Vec::new();
+        let mut stack: Vec<Edge> = starts.into_iter().map(Edge::Local).collect();
+        while let Some(e) = stack.pop() {
+            match e {
+                Edge::Local(g) => {
+                    let o = &self.objects[g as usize];
+                    let second = &mut self.procs[p].heap.second;
+                    second.resize(second.len().max(o.cell as usize + 1), false);
+                    if !std::mem::replace(&mut second[o.cell as usize], true) {
+                        self.cost.traced += 1;
+                        stack.extend(&o.fields);
+                    }
+                }
+                Edge::Far(x) => reached.push(self.proxies[x as usize].import),
+            }
+        }
+        let at = self.now + self.think.below(2 * MS);
+        self.push(at, Event::Traced(p, reached));
     }
     fn mark(&mut self, p: usize, mut stack: Vec<Edge>) {
         while let Some(e) = stack.pop() {
@@ -75,6 +84,7 @@ impl World {
             return self.complain(|| format!("proc {p} exports what is not there"));
         }
         first.push(Edge::Local(heap.main));
+        first.extend(self.open_calls(p));
         self.mark(p, first);
         let proxies: Vec<u32> = self.procs[p].heap.proxies.values().copied().collect();
         let reached = proxies.iter().filter(|x| self.seen.has_proxy(**x)).map(|x| self.proxies[*x as usize].import).collect();
@@ -123,6 +133,7 @@ impl World {
         }
         self.at(p, |r, now| r.collected(now, &c.marking, c.reached));
         // The host hears of its proxies' ends some time later, and of new ones meanwhile.
-        self.at(p, |r, now| dead.into_iter().for_each(|(i, v)| r.dropped(now, i, v)));
+        let at = self.now + self.think.below(30 * MS);
+        self.push(at, Event::Dropped(p, dead));
     }
 }

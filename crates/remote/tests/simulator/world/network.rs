@@ -38,11 +38,15 @@ impl World {
         let now = self.now;
         let heard = self.procs[to].heard.entry(from).or_insert(Heard { number: 0, sent: 0, at: now });
         if number > heard.number {
-            *heard = Heard { number, sent, at: now };
+            *heard = Heard { number, at: now, ..*heard };
         }
         let node = self.procs[from].life.node;
         if let Err(e) = self.at(to, |r, now| r.packet(now, node, bytes).err()).map_or(Ok(()), Err) {
             self.complain(|| format!("proc {to} refuses a packet of proc {from}: {e}"));
+        }
+        // What it made of it was for the packets before.
+        if let Some(heard) = self.procs[to].heard.get_mut(&from).filter(|h| h.number == number) {
+            heard.sent = sent;
         }
     }
 
@@ -75,7 +79,7 @@ impl World {
             self.say(|w| format!("proc {from} sends {:?} to proc {to}: {items:?}", w.transits[transit].truths));
             parcel = Some((number, refs, transit));
         }
-        let m = Rc::new(Message { kind, from, to, parcel });
+        let m = Rc::new(Message { kind, taken: false.into(), from, to, parcel });
         for at in self.ways(from, to).into_iter().flatten() {
             self.push(at, Event::Message(m.clone()));
         }
@@ -136,7 +140,11 @@ impl World {
                     self.objects[at as usize].fields.push(e);
                 }
             }
-            App::Call { r, proxy } => self.called(m.from, to, r, proxy),
+            App::Call { r, proxy, until } => {
+                if !m.taken.replace(true) {
+                    self.called(m.from, to, r, proxy, until);
+                }
+            }
             App::Redirect(old) => {
                 if let Some(Some(Edge::Far(new))) = edges.first().copied() {
                     self.redirect(to, old, new);

@@ -37,8 +37,8 @@ impl World {
             let first = self.think.below(n as u64) as usize;
             let ring: Vec<Gid> = (0..long).map(|i| self.new_object((first + i) % n)).collect();
             // One of them holds it all, until the program lets it go.
-            let main = self.procs[first].heap.main;
-            self.objects[main as usize].fields.push(Edge::Local(ring[0]));
+            let desk = self.procs[first].heap.desk;
+            self.objects[desk as usize].fields.push(Edge::Local(ring[0]));
             for i in 0..long {
                 let (from, to) = (ring[i], ring[(i + 1) % long]);
                 let (p, q) = (self.objects[from as usize].home, self.objects[to as usize].home);
@@ -63,9 +63,15 @@ impl World {
         }
         Edge::Local(at)
     }
+    /// Where a program begins to look: often at its desk.
+    fn start_of(&mut self, p: usize) -> Gid {
+        let heap = &self.procs[p].heap;
+        let (main, desk) = (heap.main, heap.desk);
+        if self.think.percent(50) { desk } else { main }
+    }
     pub(super) fn some_object(&mut self, p: usize) -> Gid {
-        let main = self.procs[p].heap.main;
-        match self.walk(main) {
+        let (main, from) = (self.procs[p].heap.main, self.start_of(p));
+        match self.walk(from) {
             // What has moved keeps nothing but the way to where it is.
             Edge::Local(g) if self.objects[g as usize].moved.is_none() => g,
             _ => main,
@@ -87,28 +93,30 @@ impl World {
         self.newest[name]
     }
     fn act(&mut self, p: usize) {
-        let main = self.procs[p].heap.main;
-        match self.think.below(100) {
+        let (main, desk) = (self.procs[p].heap.main, self.procs[p].heap.desk);
+        let from = self.start_of(p);
+        match self.think.below(120) {
             // New objects; some are soon forgotten.
             0..12 => {
                 let (at, new) = (self.some_object(p), self.new_object(p));
                 self.objects[at as usize].fields.push(Edge::Local(new));
             }
             12..27 => {
-                let (at, e) = (self.some_object(p), self.walk(main));
+                let (at, e) = (self.some_object(p), self.walk(from));
                 self.objects[at as usize].fields.push(e);
             }
             27..35 => {
                 let n = self.objects[main as usize].fields.len() as u64;
                 if n > 4 {
-                    let i = self.think.below(n) as usize;
+                    // Its desk is the first.
+                    let i = self.think.between(1, n - 1) as usize;
                     self.objects[main as usize].fields.swap_remove(i);
                 }
             }
             35..55 => {
                 let at = self.some_object(p);
                 let n = self.objects[at as usize].fields.len() as u64;
-                if n > 0 && at != main {
+                if n > 0 && at != main && at != desk {
                     let i = self.think.below(n) as usize;
                     self.objects[at as usize].fields.swap_remove(i);
                 }
@@ -116,8 +124,8 @@ impl World {
             // Hands something over, and often drops it at once.
             55..75 => {
                 let q = self.other(p);
-                let items: Vec<Edge> = (0..self.think.between(1, 3)).map(|_| self.walk(main)).collect();
-                let items: Vec<Edge> = items.into_iter().filter(|e| *e != Edge::Local(main)).collect();
+                let items: Vec<Edge> = (0..self.think.between(1, 3)).map(|_| self.walk(from)).collect();
+                let items: Vec<Edge> = items.into_iter().filter(|e| *e != Edge::Local(main) && *e != Edge::Local(desk)).collect();
                 if items.is_empty() {
                     return;
                 }
@@ -127,14 +135,39 @@ impl World {
                 }
             }
             75..92 => {
-                if let Edge::Far(x) = self.walk(main) {
+                if let Edge::Far(x) = self.walk(from) {
                     self.call(p, x);
                 }
             }
             92..96 => self.use_stale(p),
+            // A chain grows: what was at hand is held by a new object, which another node gets, and this one forgets.
+            100..112 => {
+                let n = self.objects[desk as usize].fields.len() as u64;
+                if n > 0 {
+                    let i = self.think.below(n) as usize;
+                    let e = self.objects[desk as usize].fields.swap_remove(i);
+                    let new = self.new_object(p);
+                    self.objects[new as usize].fields.push(e);
+                    let q = self.other(p);
+                    let at = self.procs[q].heap.desk;
+                    self.post(p, q, App::Attach(Some(at)), &[Edge::Local(new)]);
+                }
+            }
+            // Something else is at hand, and not too much.
+            112.. => {
+                let e = self.walk(from);
+                let fields = &mut self.objects[desk as usize].fields;
+                if e != Edge::Local(main) && e != Edge::Local(desk) {
+                    fields.push(e);
+                }
+                if fields.len() > 6 {
+                    fields.remove(0);
+                }
+            }
             _ if self.plan.moves => {
-                if let Edge::Local(g) = self.walk(main)
+                if let Edge::Local(g) = self.walk(from)
                     && g != main
+                    && g != desk
                     && self.objects[g as usize].exported
                     && self.objects[g as usize].moved.is_none()
                 {
@@ -159,7 +192,12 @@ impl World {
         match self.procs[p].remote.target(import) {
             Ok(r) => {
                 let q = self.newest[(r.life.node.0 / 1000) as usize];
-                self.post(p, q, App::Call { r, proxy: x }, &[]);
+                // Whoever waits for an answer holds what it called, and gives up some time.
+                let until = self.now + self.think.between(50, 500) * MS;
+                let calls = &mut self.procs[p].heap.calls;
+                calls.retain(|c| c.1 > self.now);
+                calls.push((x, until));
+                self.post(p, q, App::Call { r, proxy: x, until }, &[]);
             }
             Err(why) => {
                 let last = self.newest_proxy(x);
@@ -170,8 +208,12 @@ impl World {
             }
         }
     }
+    /// The proxies of calls that a program waits for.
+    pub(super) fn open_calls(&self, p: usize) -> Vec<Edge> {
+        self.procs[p].heap.calls.iter().filter(|c| c.1 > self.now).map(|c| Edge::Far(c.0)).collect()
+    }
     /// A call has come.
-    pub(super) fn called(&mut self, from: usize, to: usize, r: Ref, proxy: u32) {
+    pub(super) fn called(&mut self, from: usize, to: usize, r: Ref, proxy: u32, until: u64) {
         let target = self.newest_proxy(proxy);
         // What the caller meant: it may have been told of a move since.
         let meant = |w: &World, g: Gid| {
@@ -195,7 +237,10 @@ impl World {
                     let (x, y) = (format!("{:?}", self.proxies[proxy as usize]), format!("{:?}", self.objects[g as usize]));
                     return self.complain(|| format!("a call of {r:?} by proxy {proxy} meets object {g}: {x} {y}"));
                 }
-                self.work(from, to, g);
+                // One that was given up finds its object, or not: nobody holds that for it. Its host leaves it alone.
+                if self.now < until && self.must_answer(proxy) {
+                    self.work(from, to, g);
+                }
             }
             Some(Err(Error::Moved)) => {
                 let import = self.at(to, |m, _| m.moved_to(&r));
@@ -227,7 +272,7 @@ impl World {
         }
         if self.think.percent(60) && self.procs[from].alive {
             let e = self.walk(g);
-            if e != Edge::Local(self.procs[to].heap.main) {
+            if e != Edge::Local(self.procs[to].heap.main) && e != Edge::Local(self.procs[to].heap.desk) {
                 self.post(to, from, App::Attach(None), &[e]);
             }
         }

@@ -12,6 +12,7 @@ impl World {
     pub(super) fn reach(&mut self) {
         self.seen.begin(self.objects.len(), self.proxies.len());
         let mut stack: Vec<Edge> = self.procs.iter().filter(|p| p.alive).map(|p| Edge::Local(p.heap.main)).collect();
+        stack.extend((0..self.procs.len()).filter(|p| self.procs[*p].alive).flat_map(|p| self.open_calls(p)));
         for t in self.transits.iter().filter(|t| t.open) {
             // What a dead node lent is held until it is lost; its own objects are not there any more.
             let alive = self.procs[t.from].alive;
@@ -52,12 +53,13 @@ impl World {
         let Some(q) = self.proc_of(life) else { return self.complain(|| format!("proc {p} loses {life:?}, which never was")) };
         let heard = self.procs[p].heard.get(&q).copied().unwrap_or_default();
         let (silent, last_sent) = (self.now - heard.at, heard.sent);
-        let [mine, its] = [(p, q), (q, p)].map(|(a, b)| self.procs[a].lost.get(&b).copied().unwrap_or((0, 0)));
-        let answers = its.0 > mine.0;
+        // The other has lost this one, and it learns of that just now.
+        let its = self.procs[q].lost.get(&p).copied().unwrap_or(0);
+        let answers = last_sent < its;
         if self.procs[q].alive && silent < LEASE && !answers {
             self.complain(|| format!("proc {p} loses proc {q}, which it has heard {} ms ago: {why:?}", silent / MS));
         }
-        self.procs[p].lost.insert(q, (mine.0 + 1, self.now));
+        self.procs[p].lost.insert(q, self.now);
         self.end.lost |= self.now > self.end.quiet && self.end.quiet > 0;
         for t in &mut self.transits {
             let between = (t.from, t.to) == (p, q) || (t.from, t.to) == (q, p);
@@ -65,9 +67,8 @@ impl World {
             t.lost |= between;
         }
         for x in &mut self.proxies {
-            // Where the owner only answers the other's loss, or has not heard it since, what the other has got since belongs to the
-            // next session.
-            let next = x.born >= its.1 && (its.0 > mine.0 || last_sent < its.1);
+            // What the other has got since it lost the owner belongs to the next session, of which the owner knows nothing.
+            let next = answers && x.born >= its;
             x.void |= (x.at, x.owner) == (p, q) || (x.at, x.owner) == (q, p) && !next;
             let at = x.at;
             x.lenders.retain(|(l, _)| (at, *l) != (p, q) && (at, *l) != (q, p));
