@@ -34,6 +34,7 @@ pub struct Message {
     kind: App,
     /// A call is done once.
     taken: std::cell::Cell<bool>,
+    sent: u64,
     from: usize,
     to: usize,
     parcel: Option<(Parcel, Vec<Ref>, usize)>,
@@ -103,6 +104,7 @@ struct Collecting {
 /// The latest packet of another proc.
 #[derive(Clone, Copy, Default)]
 struct Heard {
+    any: bool,
     number: u64,
     sent: u64,
     at: u64,

@@ -36,7 +36,7 @@ impl World {
             return;
         }
         let now = self.now;
-        let heard = self.procs[to].heard.entry(from).or_insert(Heard { number: 0, sent: 0, at: now });
+        let heard = self.procs[to].heard.entry(from).or_insert(Heard { at: now, ..Heard::default() });
         if number > heard.number {
             *heard = Heard { number, at: now, ..*heard };
         }
@@ -46,7 +46,7 @@ impl World {
         }
         // What it made of it was for the packets before.
         if let Some(heard) = self.procs[to].heard.get_mut(&from).filter(|h| h.number == number) {
-            heard.sent = sent;
+            (heard.any, heard.sent) = (true, sent.max(heard.sent));
         }
     }
 
@@ -79,7 +79,7 @@ impl World {
             self.say(|w| format!("proc {from} sends {:?} to proc {to}: {items:?}", w.transits[transit].truths));
             parcel = Some((number, refs, transit));
         }
-        let m = Rc::new(Message { kind, taken: false.into(), from, to, parcel });
+        let m = Rc::new(Message { kind, taken: false.into(), sent: self.now, from, to, parcel });
         for at in self.ways(from, to).into_iter().flatten() {
             self.push(at, Event::Message(m.clone()));
         }
@@ -118,6 +118,8 @@ impl World {
                 // Given up, or of a session that is over: the sender's call has failed.
                 _ => return,
             };
+            let heard = self.procs[to].heard.entry(m.from).or_default();
+            (heard.any, heard.sent) = (true, m.sent.max(heard.sent));
             for (i, (arrived, r)) in arrived.into_iter().zip(refs).enumerate() {
                 let t = &self.transits[*transit];
                 let (e, truth, lost) = (t.items[i], t.truths[i], t.lost);

@@ -68,7 +68,7 @@ impl World {
         }
         for x in &mut self.proxies {
             // What the other has got since it lost the owner belongs to the next session, of which the owner knows nothing.
-            let next = answers && x.born >= its;
+            let next = (answers || !heard.any) && x.born >= its;
             x.void |= (x.at, x.owner) == (p, q) || (x.at, x.owner) == (q, p) && !next;
             let at = x.at;
             x.lenders.retain(|(l, _)| (at, *l) != (p, q) && (at, *l) != (q, p));
