@@ -1,6 +1,6 @@
 //! Nodes as processes, and what is noted of their lives.
 
-use crate::chance::Chance;
+use kumi_chance::Chance;
 use crate::engine::{Engine, Server};
 use crate::netns::Namespaces;
 use crate::proxy::Network;

@@ -1,6 +1,6 @@
 //! The faults.
 
-use crate::chance::Chance;
+use kumi_chance::Chance;
 use crate::cluster::{Cluster, STORE, now};
 use crate::proxy::Rule;
 use rustix::process::Signal;

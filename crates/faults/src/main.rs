@@ -3,7 +3,6 @@
 
 #![forbid(unsafe_code)]
 
-mod chance;
 mod cluster;
 mod engine;
 mod fault;
@@ -12,7 +11,7 @@ mod proxy;
 mod run;
 mod stall;
 
-use chance::Chance;
+use kumi_chance::Chance;
 use cluster::{Cluster, Setting};
 use engine::Engine;
 use fault::{Fault, NETWORK, OF_FILE, OF_REDIS, PLAIN, pause};

@@ -2,7 +2,7 @@
 //!
 //! **Invariant.** Within a connection bytes keep their order, and none is left out: what is not handed on is held back, or the connection ends.
 
-use crate::chance::Chance;
+use kumi_chance::Chance;
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,7 +1,7 @@
 //! Who uses the cluster.
 
 use crate::book::{FIFO, KEYS, LIMITED, LOG, STATE};
-use crate::chance::Chance;
+use kumi_chance::Chance;
 use crate::plan::{ACTIVE, LEASE, MS, Mix};
 use crate::world::World;
 use kumi_segments::{Ask, Call, Done, Failure, Kind, Put, Refusal, Store};

@@ -6,7 +6,6 @@
 
 mod actor;
 mod book;
-mod chance;
 mod plan;
 mod world;
 

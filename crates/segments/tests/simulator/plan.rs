@@ -1,6 +1,6 @@
 //! What a run is to be: its network, its faults, who does what. All of it follows from a seed.
 
-use crate::chance::Chance;
+use kumi_chance::Chance;
 
 pub const MS: u64 = 1_000_000;
 /// The owner's lease on what is on its way, and of those who hold.
