@@ -70,6 +70,7 @@ enum Event {
     Start(usize),
     Populate,
     Round,
+    Healed,
     Quiet,
     Check,
 }
@@ -222,6 +223,8 @@ impl World {
         }
         let over = faults.iter().map(|f| f.at + f.long()).max().unwrap_or(0).max(ACTIVE);
         w.over = over + LEASE + 3000 * MS;
+        // Until then the last messages have come, or were given up.
+        w.push(over + 800 * MS, Event::Healed);
         w.push(w.over, Event::Quiet);
         w
     }
@@ -350,6 +353,7 @@ impl World {
                 let name = self.think.below(self.plan.nodes as u64) as usize;
                 self.wish(self.newest[name]);
             }
+            Event::Healed => self.healed(),
             Event::Quiet => self.quiet(),
             Event::Check => self.check(),
         }

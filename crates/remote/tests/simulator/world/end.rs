@@ -23,7 +23,19 @@ impl World {
     fn running(&self) -> Vec<usize> {
         self.newest.iter().copied().filter(|p| self.procs[*p].alive).collect()
     }
-    /// Nothing breaks any more, and leases of the dead are over.
+    /// Faults are healed, and programs have ended. What neither the dead nor the lost hold is to go now.
+    pub(super) fn healed(&mut self) {
+        self.push(self.now + 50 * MS, Event::Check);
+        if self.transits.iter().any(|t| t.open) || self.plan.moves {
+            return;
+        }
+        self.find_garbage();
+        let levels = self.peel(true);
+        let n = levels.len();
+        self.say(|_| format!("healed: counts free {n} objects"));
+        self.end.due = levels.into_iter().map(|(g, l)| (self.now + (l + 1) * 1000 * MS, g)).collect();
+    }
+    /// Leases of the dead are over, too.
     pub(super) fn quiet(&mut self) {
         if self.transits.iter().any(|t| t.open) {
             return self.complain(|| "a message is still on its way".into());
@@ -35,25 +47,38 @@ impl World {
             let what = format!("{x:?}");
             return self.complain(|| format!("a node holds for good what it has lost: {what}"));
         }
-        self.reach();
-        let alive = |o: &Object| self.procs[o.home].alive;
-        let garbage: Vec<Gid> =
-            (0..self.objects.len() as Gid).filter(|g| !self.seen.has_object(*g) && !self.objects[*g as usize].freed).collect();
-        self.end.garbage = garbage.into_iter().filter(|g| alive(&self.objects[*g as usize])).collect();
-        let levels = if self.plan.moves { Vec::new() } else { self.peel() };
+        self.find_garbage();
+        let levels = if self.plan.moves { Vec::new() } else { self.peel(false) };
         self.end.levels = levels.iter().map(|l| l.1).max().unwrap_or(0);
-        self.end.due = levels.into_iter().map(|(g, l)| (self.now + (l + 1) * 1000 * MS, g)).collect();
+        self.end.due.extend(levels.into_iter().map(|(g, l)| (self.now + (l + 1) * 1000 * MS, g)));
         let (n, m) = (self.end.garbage.len(), self.end.due.len());
         self.say(|_| format!("quiet: {n} objects are garbage, of which counts free {m}"));
-        self.push(self.now + 50 * MS, Event::Check);
     }
-    /// Garbage that counts free: after how many hops.
-    fn peel(&mut self) -> Vec<(Gid, u64)> {
+    fn find_garbage(&mut self) {
+        self.reach();
+        let is = |g: &Gid| {
+            let o = &self.objects[*g as usize];
+            !self.seen.has_object(*g) && !o.freed && self.procs[o.home].alive
+        };
+        self.end.garbage = (0..self.objects.len() as Gid).filter(is).collect();
+    }
+    /// Garbage that counts free: after how many hops. Do those hold what they held that are dead, or lost?
+    fn peel(&mut self, lost_hold: bool) -> Vec<(Gid, u64)> {
         let mut holders = vec![0u32; self.objects.len()];
+        let lost = |x: &Proxy| self.is_void(x) || !self.procs[x.at].alive;
+        let mut stays: Vec<bool> = self.proxies.iter().map(|x| lost_hold && lost(x)).collect();
+        // What was lent to a dead node is held for it, as long as its lease goes on.
+        let lent = self.transits.iter().filter(|t| lost_hold && (t.lost || !self.procs[t.to].alive));
+        for e in lent.flat_map(|t| &t.items) {
+            match e {
+                Edge::Far(x) => stays[self.newest_proxy(*x) as usize] = true,
+                Edge::Local(g) => holders[*g as usize] += 1,
+            }
+        }
         let mut held: Vec<bool> =
             self.proxies.iter().map(|x| !x.gone && !self.is_void(x) && self.procs[x.at].alive && self.procs[x.owner].alive).collect();
-        for (x, _) in self.proxies.iter().zip(&held).filter(|(_, h)| **h) {
-            holders[x.gid as usize] += 1;
+        for (i, x) in self.proxies.iter().enumerate() {
+            holders[x.gid as usize] += u32::from(held[i] || stays[i]);
         }
         let mut left = self.end.garbage.clone();
         let mut out = Vec::new();
@@ -100,7 +125,7 @@ impl World {
         }
         self.end.due.retain(|(at, _)| *at >= self.now);
         self.push(self.now + 50 * MS, Event::Check);
-        if !self.end.due.is_empty() {
+        if !self.end.due.is_empty() || self.end.quiet == 0 {
             return;
         }
         let running = self.running();

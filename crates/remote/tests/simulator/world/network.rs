@@ -206,7 +206,8 @@ impl World {
             proxy.lenders.extend(lender);
             return p;
         }
-        let reference = self.procs[to].remote.imports().find(|(i, _)| *i == import).map(|(_, r)| r);
+        let remote = &self.procs[to].remote;
+        let reference = remote.target(import).ok().or_else(|| remote.imports().find(|(i, _)| *i == import).map(|(_, r)| r));
         let owner = reference.and_then(|r| self.proc_of(r.life)).unwrap_or(self.objects[truth as usize].home);
         // It may have moved, and be another here.
         let truth = reference.and_then(|r| self.names.get(&r).copied()).unwrap_or(truth);
