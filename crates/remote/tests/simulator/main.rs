@@ -7,6 +7,7 @@
 
 mod heap;
 mod plan;
+mod stamps;
 mod world;
 
 use kumi_remote::Bug;
@@ -177,4 +178,54 @@ fn planted_bugs_are_found() {
         }
     }
     assert!(hidden.is_empty(), "never found: {hidden:?}");
+}
+
+/// Hughes' time stamps keep the same promise, if no time.
+#[test]
+fn time_stamps_lose_nothing_either() {
+    for seed in number("KUMI_SEED").unwrap_or(0)..number("KUMI_SEED").map_or(number("KUMI_SEEDS").unwrap_or(60).div_ceil(3), |s| s + 1) {
+        for mix in [Mix::Loss, Mix::Crashes, Mix::Cuts] {
+            let plan = Plan { stamps: true, ..Plan::new(seed, mix, 1000) };
+            if let Some(w) = wrong(&plan) {
+                panic!("{}", report(mix, plan, &w));
+            }
+        }
+    }
+}
+
+/// What both ways cost until dead rings are gone. `cargo test -p kumi-remote --test simulator both_ways -- --nocapture` tells.
+#[test]
+fn both_ways_beside_each_other() {
+    let mut marks_are_cheaper = true;
+    for (list, nodes, last_crash) in [(0, 8, false), (8, 2, false), (64, 8, false), (200, 8, false), (0, 8, true), (64, 8, true)] {
+        let mut means = Vec::new();
+        for stamps in [false, true] {
+            let mut sum = [0.0; 5];
+            for seed in 0..3 {
+                let small = Plan {
+                    nodes,
+                    lost: 0,
+                    repeated: 0,
+                    delay: plan::MS,
+                    rings: 16,
+                    rounds: 0,
+                    incremental: true,
+                    ..Plan::new(seed, Mix::Loss, 2000)
+                };
+                let out = world::run(&Plan { stamps, idle: true, list, last_crash, ..small }, 0);
+                assert_eq!(out.wrong, None, "stamps: {stamps}, list: {list}, seed {seed}");
+                let (time, [packets, bytes, asked, marked]) = out.world.end.took.unwrap();
+                for (s, x) in sum.iter_mut().zip([time / plan::MS, packets, bytes, asked, marked]) {
+                    *s += x as f64 / 3.0;
+                }
+            }
+            println!(
+                "list {list}, {nodes} nodes, one ends: {last_crash}, stamps: {stamps}: {:.0} ms, {:.0} packets, {:.0} bytes, {:.0} collections, {:.0} objects",
+                sum[0], sum[1], sum[2], sum[3], sum[4]
+            );
+            means.push(sum[3]);
+        }
+        marks_are_cheaper &= list < 64 || means[0] < means[1];
+    }
+    assert!(marks_are_cheaper);
 }

@@ -62,6 +62,13 @@ pub struct Plan {
     /// Rounds while programs run.
     pub rounds: u64,
     pub faults: Vec<Fault>,
+    /// Cycles are found by time stamps.
+    pub stamps: bool,
+    /// Programs only let their rings go. So long is a live list of which each link leads to another node; does a node end when the
+    /// first round of the end has begun?
+    pub idle: bool,
+    pub list: usize,
+    pub last_crash: bool,
 }
 
 impl Plan {
@@ -81,6 +88,10 @@ impl Plan {
             incremental: c.percent(70),
             rounds: c.between(1, 8),
             faults: Vec::new(),
+            stamps: false,
+            idle: false,
+            list: 0,
+            last_crash: false,
         };
         let how_many = match mix {
             Mix::Loss | Mix::Moves => 0,

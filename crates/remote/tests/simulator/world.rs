@@ -7,6 +7,7 @@ mod end;
 mod faults;
 mod network;
 mod program;
+mod stamps;
 mod truth;
 
 use crate::heap::{Edge, Gid, Heap, Object, Proxy, Seen};
@@ -40,6 +41,7 @@ pub struct Message {
     parcel: Option<(Parcel, Vec<Ref>, usize)>,
 }
 
+#[derive(Clone)]
 enum Event {
     Packet {
         from: usize,
@@ -66,6 +68,8 @@ enum Event {
     Dropped(usize, Vec<(Import, u32)>),
     Up(usize, Life),
     Gone(usize, Life),
+    Said(usize, usize, stamps::Say),
+    StampTick(usize),
     Fault(usize),
     Start(usize),
     Populate,
@@ -93,6 +97,8 @@ pub struct Proc {
     heard: BTreeMap<usize, Heard>,
     /// Rounds that ended here.
     pub swept: u64,
+    stamps: crate::stamps::Stamps,
+    waves: stamps::Waves,
 }
 
 struct Collecting {
@@ -100,6 +106,8 @@ struct Collecting {
     reached: Vec<Import>,
     objects: Vec<Gid>,
     proxies: Vec<u32>,
+    /// Imports with their stamps.
+    stamps: Vec<(usize, Import, Ref, u64)>,
 }
 
 /// The latest packet of another proc.
@@ -119,6 +127,8 @@ struct Transit {
     /// Which objects they were when they left.
     truths: Vec<Gid>,
     open: bool,
+    sent: u64,
+    arrived: bool,
     /// One of the two has lost the other: what it brings is held by nobody.
     lost: bool,
 }
@@ -132,6 +142,10 @@ pub struct Cost {
     /// Objects marked by them, and by traces between them.
     pub marked: u64,
     pub traced: u64,
+    /// Of time stamps: packets, their bytes, and parts of collections.
+    pub packets: u64,
+    pub bytes: u64,
+    pub parts: u64,
 }
 
 pub struct World {
@@ -158,7 +172,10 @@ pub struct World {
     names: BTreeMap<Ref, Gid>,
     /// References that programs remember though they have no proxy any more.
     stale: Vec<(Ref, Gid)>,
-    end: end::End,
+    pub end: end::End,
+    /// Of time stamps: the next one is wanted; exports that the collection that begins found to be garbage.
+    round_wanted: bool,
+    condemned: Vec<Edge>,
     pub trace: u64,
     pub last: VecDeque<String>,
     keep: usize,
@@ -202,6 +219,8 @@ impl World {
             names: BTreeMap::new(),
             stale: Vec::new(),
             end: end::End::default(),
+            round_wanted: false,
+            condemned: Vec::new(),
             trace: 0,
             last: VecDeque::new(),
             keep,
@@ -276,7 +295,9 @@ impl World {
         let (p, program) = match e {
             Event::Packet { to, .. } => (*to, false),
             Event::Message(m) => (m.to, true),
+            Event::Said(_, to, _) => (*to, false),
             Event::Tick(p)
+            | Event::StampTick(p)
             | Event::Collect(p)
             | Event::Collected(p)
             | Event::Trace(p)
@@ -295,22 +316,7 @@ impl World {
         } else {
             return false;
         };
-        let e = match e {
-            Event::Packet { from, to, number, bytes } => Event::Packet { from: *from, to: *to, number: *number, bytes: bytes.clone() },
-            Event::Message(m) => Event::Message(m.clone()),
-            Event::Tick(p) => Event::Tick(*p),
-            Event::Collect(p) => Event::Collect(*p),
-            Event::Collected(p) => Event::Collected(*p),
-            Event::Trace(p) => Event::Trace(*p),
-            Event::Traced(p, r) => Event::Traced(*p, r.clone()),
-            Event::Dropped(p, d) => Event::Dropped(*p, d.clone()),
-            Event::Up(p, l) => Event::Up(*p, *l),
-            Event::Gone(p, l) => Event::Gone(*p, *l),
-            Event::Step(p) => Event::Step(*p),
-            Event::Done { from, to, parcel, transit } => Event::Done { from: *from, to: *to, parcel: *parcel, transit: *transit },
-            _ => return false,
-        };
-        self.push(at, e);
+        self.push(at, e.clone());
         true
     }
     fn happen(&mut self, e: Event) {
@@ -323,6 +329,8 @@ impl World {
                 }
                 self.at(p, |r, now| r.tick(now));
             }
+            Event::Said(from, to, say) => self.said(from, to, say),
+            Event::StampTick(p) => self.stamp_tick(p),
             Event::Step(p) => self.step(p),
             Event::Done { from, to, parcel, transit } => {
                 self.transits[transit].open = false;
@@ -425,6 +433,8 @@ impl World {
             sent: BTreeMap::new(),
             heard: BTreeMap::new(),
             swept: 0,
+            stamps: Default::default(),
+            waves: Default::default(),
         });
         self.newest[name] = p;
         let main = self.new_object(p);
@@ -444,9 +454,16 @@ impl World {
         self.push(at, Event::Collect(p));
         let at = self.now + self.think.between(110, 130) * MS;
         self.push(at, Event::Step(p));
+        if self.plan.stamps {
+            self.push(self.now + 100 * MS, Event::StampTick(p));
+        }
     }
     /// A round is wanted, and its leader has waited long enough.
     fn wish(&mut self, p: usize) {
+        if self.plan.stamps {
+            self.round_wanted = true;
+            return;
+        }
         let leader = self.newest.iter().copied().find(|p| self.procs[*p].alive && self.procs[*p].paused <= self.now);
         for p in leader.into_iter().chain([p]) {
             self.at(p, |r, now| r.want_round(now));

@@ -49,7 +49,7 @@ impl World {
         let at = self.now + self.think.below(2 * MS);
         self.push(at, Event::Traced(p, reached));
     }
-    fn mark(&mut self, p: usize, mut stack: Vec<Edge>) {
+    pub(super) fn mark(&mut self, p: usize, mut stack: Vec<Edge>) {
         while let Some(e) = stack.pop() {
             match e {
                 Edge::Local(g) => {
@@ -83,18 +83,29 @@ impl World {
         if first.len() + rest.len() != marking.first.len() + marking.rest.len() {
             return self.complain(|| format!("proc {p} exports what is not there"));
         }
+        if self.plan.stamps {
+            first.clear();
+        }
         first.push(Edge::Local(heap.main));
         first.extend(self.open_calls(p));
-        self.mark(p, first);
+        let stamps = if self.plan.stamps {
+            self.mark_by_stamps(p, first)
+        } else {
+            self.mark(p, first);
+            Vec::new()
+        };
         let proxies: Vec<u32> = self.procs[p].heap.proxies.values().copied().collect();
         let reached = proxies.iter().filter(|x| self.seen.has_proxy(**x)).map(|x| self.proxies[*x as usize].import).collect();
         let heap = &mut self.procs[p].heap;
         heap.second = heap.cells.iter().map(|c| c.is_some_and(|g| self.seen.has_object(g))).collect();
-        self.mark(p, rest);
+        let mut unmet: Vec<u32> = proxies.into_iter().filter(|x| !self.seen.has_proxy(*x)).collect();
+        let condemned = std::mem::take(&mut self.condemned);
+        self.mark(p, if self.plan.stamps { condemned } else { rest });
         let cells = &self.procs[p].heap.cells;
         let objects = cells.iter().flatten().filter(|g| !self.seen.has_object(**g)).copied().collect();
-        let proxies = proxies.into_iter().filter(|x| !self.seen.has_proxy(*x)).collect();
-        self.procs[p].collecting = Some(Collecting { marking, reached, objects, proxies });
+        // What only garbage holds that others hold still is not held by it.
+        unmet.retain(|x| self.plan.stamps || !self.seen.has_proxy(*x));
+        self.procs[p].collecting = Some(Collecting { marking, reached, objects, proxies: unmet, stamps });
         let long = if asked { self.think.below(6 * MS) } else { self.think.below(12 * MS) };
         self.say(|_| format!("proc {p} collects{}", if asked { ", for a round" } else { "" }));
         self.push(self.now + long, Event::Collected(p));
@@ -103,6 +114,12 @@ impl World {
         let Some(c) = self.procs[p].collecting.take() else { return };
         if !self.procs[p].alive {
             return;
+        }
+        if self.plan.stamps && !c.proxies.is_empty() {
+            self.reach();
+            if let Some(x) = c.proxies.iter().copied().find(|x| self.seen.has_proxy(*x)) {
+                return self.complain(|| format!("proc {p} drops proxy {x}, which is reachable"));
+            }
         }
         if c.objects.iter().any(|g| self.objects[*g as usize].exported) {
             self.reach();
@@ -132,6 +149,10 @@ impl World {
             self.procs[p].heap.proxies.remove(&self.proxies[x as usize].import);
         }
         self.at(p, |r, now| r.collected(now, &c.marking, c.reached));
+        if let Some(s) = self.stamps_at(p) {
+            s.tell(c.stamps.into_iter(), false);
+            s.settle(false);
+        }
         // The host hears of its proxies' ends some time later, and of new ones meanwhile.
         let at = self.now + self.think.below(30 * MS);
         self.push(at, Event::Dropped(p, dead));

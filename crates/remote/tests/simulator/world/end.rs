@@ -17,7 +17,14 @@ pub struct End {
     before: Vec<u64>,
     levels: u64,
     last: u64,
+    /// When the first round was wanted, what had been spent by then, and what it took until all garbage was gone.
+    first: u64,
+    spent: Spent,
+    pub took: Option<(u64, Spent)>,
 }
+
+/// Packets, bytes, collections that were asked for, objects marked and traced.
+pub type Spent = [u64; 4];
 
 impl World {
     fn running(&self) -> Vec<usize> {
@@ -26,7 +33,7 @@ impl World {
     /// Faults are healed, and programs have ended. What neither the dead nor the lost hold is to go now.
     pub(super) fn healed(&mut self) {
         self.push(self.now + 50 * MS, Event::Check);
-        if self.transits.iter().any(|t| t.open) || self.plan.moves {
+        if self.transits.iter().any(|t| t.open) || !self.in_time() {
             return;
         }
         self.find_garbage();
@@ -48,11 +55,15 @@ impl World {
             return self.complain(|| format!("a node holds for good what it has lost: {what}"));
         }
         self.find_garbage();
-        let levels = if self.plan.moves { Vec::new() } else { self.peel(false) };
+        let levels = if self.in_time() { self.peel(false) } else { Vec::new() };
         self.end.levels = levels.iter().map(|l| l.1).max().unwrap_or(0);
         self.end.due.extend(levels.into_iter().map(|(g, l)| (self.now + (l + 1) * 1000 * MS, g)));
         let (n, m) = (self.end.garbage.len(), self.end.due.len());
         self.say(|_| format!("quiet: {n} objects are garbage, of which counts free {m}"));
+    }
+    /// What moved is found by three rounds, and stamps hold for long what may be on its way.
+    fn in_time(&self) -> bool {
+        !self.plan.moves && !self.plan.stamps
     }
     fn find_garbage(&mut self) {
         self.reach();
@@ -128,6 +139,13 @@ impl World {
         if !self.end.due.is_empty() || self.end.quiet == 0 {
             return;
         }
+        if self.end.first > 0 && self.end.took.is_none() && self.end.garbage.iter().all(|g| self.objects[*g as usize].freed) {
+            let (spent, before) = (self.spent(), self.end.spent);
+            self.end.took = Some((self.now - self.end.first, std::array::from_fn(|i| spent[i] - before[i])));
+        }
+        if self.plan.stamps {
+            return self.check_stamps();
+        }
         let running = self.running();
         let ended = self.end.rounds > 0 && running.iter().zip(&self.end.before).all(|(p, n)| self.procs[*p].swept > *n);
         if self.end.rounds == 0 || ended && self.now > self.end.began + 1000 * MS {
@@ -139,15 +157,44 @@ impl World {
                 }
                 return;
             }
+            self.begin_end();
             self.end.rounds += 1;
             self.end.began = self.now;
             self.end.before = running.iter().map(|p| self.procs[*p].swept).collect();
             let p = running[self.think.below(running.len() as u64) as usize];
             self.say(|_| format!("a round is wanted at proc {p}"));
             self.wish(p);
-        } else if self.now > self.end.began + 5000 * MS && !ended {
+        } else if self.now > self.end.began + (5000 + 50 * self.plan.list as u64) * MS && !ended {
             let n = self.end.rounds;
             self.complain(|| format!("round {n} of the end does not end"));
+        }
+    }
+    /// The first round of the end begins.
+    fn begin_end(&mut self) {
+        if self.end.first > 0 {
+            return;
+        }
+        (self.end.first, self.end.spent) = (self.now, self.spent());
+        if self.plan.last_crash {
+            self.fault(Fault { at: self.now, kind: F::Crash(self.plan.nodes - 1, None, false) });
+            self.find_garbage();
+        }
+    }
+    fn spent(&self) -> Spent {
+        let stats = self.procs.iter().map(|p| p.remote.stats());
+        let (packets, bytes) = stats.fold((0, 0), |s, x| (s.0 + x.packets, s.1 + x.bytes));
+        [packets + self.cost.packets, bytes + self.cost.bytes, self.cost.asked, self.cost.marked + self.cost.traced]
+    }
+    /// Stamps go on until all garbage is gone.
+    fn check_stamps(&mut self) {
+        if self.end.took.is_some() {
+            self.end.over = true;
+            return;
+        }
+        self.begin_end();
+        self.wish(0);
+        if self.now > self.end.first + 60_000 * MS {
+            self.complain(|| "garbage is there, a minute after the first stamp of the end".into());
         }
     }
     fn finish(&mut self) {

@@ -8,7 +8,7 @@ impl World {
         self.cuts.iter().any(|c| c.0 == a && c.1 == b && c.2 > self.now)
     }
     /// When something arrives, if it does, and again, if it does.
-    fn ways(&mut self, from: usize, to: usize) -> [Option<u64>; 2] {
+    pub(super) fn ways(&mut self, from: usize, to: usize) -> [Option<u64>; 2] {
         let delay = self.net.between(50_000, self.plan.delay);
         let lost = self.net.percent(self.plan.lost);
         let again = self.net.percent(self.plan.repeated);
@@ -64,11 +64,15 @@ impl World {
                 if let Edge::Local(g) = e {
                     self.names.insert(*r, *g);
                     self.objects[*g as usize].exported = true;
+                    let handle = self.handle(*g);
+                    if let Some(s) = self.stamps_at(from) {
+                        s.touch(handle);
+                    }
                 }
             }
             let transit = self.transits.len();
             let truths = items.iter().map(|e| self.gid(*e)).collect();
-            self.transits.push(Transit { from, to, items: items.to_vec(), truths, open, lost: false });
+            self.transits.push(Transit { from, to, items: items.to_vec(), truths, open, sent: self.now, arrived: false, lost: false });
             let at = self.now + self.think.between(400, 700) * MS;
             self.push(at, Event::Done { from, to: node, parcel: number, transit });
             // Now and then somebody remembers a reference.
@@ -126,7 +130,8 @@ impl World {
                 let edge = self.received(m.from, to, (e, truth, lost), arrived, r);
                 edges.push(edge);
             }
-            self.transits[*transit].open = false;
+            let t = &mut self.transits[*transit];
+            (t.open, t.arrived) = (false, true);
             let (from, truths) = (m.from, self.transits[*transit].truths.clone());
             self.say(|_| format!("proc {to} has {truths:?} from proc {from}: {edges:?}"));
         }
@@ -172,6 +177,9 @@ impl World {
                 if found != Some(truth) {
                     self.complain(|| format!("{r:?} comes home as object {found:?}, not {truth}"));
                 }
+                if let Some(s) = self.stamps_at(to) {
+                    s.touch(handle);
+                }
                 Some(Edge::Local(truth))
             }
             Arrived::Import { import, version } => {
@@ -186,6 +194,12 @@ impl World {
                 let x = self.proxy(lender, to, truth, import, version);
                 // The sender's own, which is lost to it: the receiver will hear of that.
                 self.proxies[x as usize].void |= lost && self.proxies[x as usize].owner == from;
+                let named = self.procs[to].remote.target(import);
+                let owner = self.proxies[x as usize].owner;
+                if let (Ok(named), Some(s)) = (named, self.stamps_at(to)) {
+                    let clock = s.clock;
+                    s.tell([(owner, import, named, clock)].into_iter(), true);
+                }
                 Some(Edge::Far(x))
             }
             Arrived::Dead(why) => {

@@ -32,6 +32,7 @@ impl World {
                 self.now = at;
             }
         }
+        self.list();
         for _ in 0..self.plan.rings {
             let long = self.think.between(2, n as u64) as usize;
             let first = self.think.below(n as u64) as usize;
@@ -46,6 +47,17 @@ impl World {
                 // `from` is held by `to`: the ring runs backwards.
                 self.post(p, q, App::Attach(Some(to)), &[Edge::Local(from)]);
             }
+        }
+    }
+    /// A live list of which each link leads to another node.
+    fn list(&mut self) {
+        let n = self.plan.nodes;
+        let links: Vec<Gid> = (0..self.plan.list).map(|i| self.new_object(i % n)).collect();
+        let Some(first) = links.first() else { return };
+        let main = self.procs[0].heap.main;
+        self.objects[main as usize].fields.push(Edge::Local(*first));
+        for (i, pair) in links.windows(2).enumerate() {
+            self.post((i + 1) % n, i % n, App::Attach(Some(pair[0])), &[Edge::Local(pair[1])]);
         }
     }
     /// Something that a program reaches from an object: a walk along fields.
@@ -79,6 +91,15 @@ impl World {
     }
     pub(super) fn step(&mut self, p: usize) {
         if !self.procs[p].alive || self.now >= ACTIVE {
+            return;
+        }
+        if self.plan.idle {
+            let desk = self.procs[p].heap.desk;
+            if self.now < 1000 * MS {
+                self.push(1000 * MS, Event::Step(p));
+            } else {
+                self.objects[desk as usize].fields.clear();
+            }
             return;
         }
         for _ in 0..self.think.between(1, 3) {
@@ -236,6 +257,9 @@ impl World {
                 if !meant(self, g) {
                     let (x, y) = (format!("{:?}", self.proxies[proxy as usize]), format!("{:?}", self.objects[g as usize]));
                     return self.complain(|| format!("a call of {r:?} by proxy {proxy} meets object {g}: {x} {y}"));
+                }
+                if let Some(s) = self.stamps_at(to) {
+                    s.touch(handle);
                 }
                 // One that was given up finds its object, or not: nobody holds that for it. Its host leaves it alone.
                 if self.now < until && self.must_answer(proxy) {

@@ -55,12 +55,15 @@ impl World {
         let (silent, last_sent) = (self.now - heard.at, heard.sent);
         // The other has lost this one, and it learns of that just now.
         let its = self.procs[q].lost.get(&p).copied().unwrap_or(0);
-        let answers = last_sent < its;
+        let answers = last_sent <= its && its > 0;
         if self.procs[q].alive && silent < LEASE && !answers {
             self.complain(|| format!("proc {p} loses proc {q}, which it has heard {} ms ago: {why:?}", silent / MS));
         }
         self.procs[p].lost.insert(q, self.now);
         self.end.lost |= self.now > self.end.quiet && self.end.quiet > 0;
+        if let Some(s) = self.stamps_at(p) {
+            s.letters.retain(|_, l| l.to != q);
+        }
         for t in &mut self.transits {
             let between = (t.from, t.to) == (p, q) || (t.from, t.to) == (q, p);
             t.open &= !between;
