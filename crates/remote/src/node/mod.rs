@@ -121,6 +121,9 @@ impl Remote {
 
     /// Whose object a reference names, for a call of it: the host's handle. The object counts as reachable from now on until the
     /// next round.
+    ///
+    /// The caller holds its import until it has the answer. A call that it has given up, and that comes all the same, may meet an object
+    /// that is garbage: it is that one, but what it holds of other nodes may be gone.
     pub fn resolve(&mut self, r: &Ref) -> Result<u64, Error> {
         if r.life != self.me {
             return Err(if r.life.node == self.me.node { Error::OtherIncarnation } else { Error::Unknown });
