@@ -36,6 +36,10 @@ pub trait Host: Send + Sync {
         let _ = trace;
         self.from_owner(peer, m);
     }
+    /// A message that only the hosts understand ([`Message::Other`](crate::Message::Other)).
+    fn other(&self, peer: &Peer, bytes: Bytes) {
+        let _ = (peer, bytes);
+    }
     /// A connection is there. What was sent on one before, and not answered, may be lost.
     fn connected(&self, peer: &Peer);
     /// The connection is gone.

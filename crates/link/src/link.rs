@@ -82,6 +82,14 @@ pub enum Message {
     FromClient(FromClient<Bytes>),
     /// Of this node as an owner.
     FromOwner(FromOwner<Bytes>),
+    /// Of the host's own: the peer's [`Host::other`](crate::Host::other) gets these bytes.
+    Other(Bytes),
+}
+
+impl From<Bytes> for Message {
+    fn from(bytes: Bytes) -> Self {
+        Message::Other(bytes)
+    }
 }
 
 impl From<FromClient<Bytes>> for Message {
@@ -164,6 +172,13 @@ impl Link {
                 Message::FromOwner(m) => {
                     codec::encode_owner(m, out);
                     kind::OWNER
+                }
+                Message::Other(bytes) => {
+                    if peer.knows(codec::features::OTHER) == Some(false) {
+                        return Err(SendError::TooOld);
+                    }
+                    out.other(bytes);
+                    kind::OTHER
                 }
             };
             let most = self.shared.limits.backlog;

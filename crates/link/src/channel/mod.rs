@@ -41,6 +41,8 @@ pub mod kind {
     pub const PING: u8 = 5;
     /// It says something.
     pub const PONG: u8 = 6;
+    /// What the host above means by its bytes.
+    pub const OTHER: u8 = 7;
 }
 
 /// Messages up to here go on the small lane.

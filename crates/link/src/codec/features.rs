@@ -8,8 +8,11 @@ pub(crate) const SECOND: u64 = 1;
 /// Watches of keys.
 pub const WATCHES: u64 = 2;
 
+/// [`Message::Other`](crate::Message::Other).
+pub const OTHER: u64 = 4;
+
 /// All that this node knows.
-pub(crate) const KNOWN: u64 = WATCHES;
+pub(crate) const KNOWN: u64 = WATCHES | OTHER;
 
 /// What the other side is to know.
 pub(crate) fn needed<V>(m: &FromClient<V>) -> u64 {

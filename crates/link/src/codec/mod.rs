@@ -85,6 +85,15 @@ impl Out {
         }
     }
 
+    /// All of a message that is the host's own.
+    pub fn other(&mut self, bytes: &Bytes) {
+        if bytes.len() < CUT {
+            self.fields().rest(bytes);
+        } else {
+            self.cuts.push((self.buffer.len(), bytes.clone()));
+        }
+    }
+
     fn numbers(&mut self, numbers: &[u64]) {
         let mut fields = self.fields();
         fields.number(numbers.len() as u64);
@@ -100,6 +109,15 @@ impl Out {
             self.fields().number(time);
         }
         self.value(&s.value);
+    }
+}
+
+/// The bytes of a message that is the host's own.
+pub fn decode_other(payload: &Bytes) -> Result<Bytes, WireError> {
+    match payload.first() {
+        Some(&VERSION) if payload.len() < KEEP => Ok(Bytes::copy_from_slice(&payload[1..])),
+        Some(&VERSION) => Ok(payload.slice(1..)),
+        _ => Err(WireError::Malformed { what: "a request of another version", at: 0 }),
     }
 }
 

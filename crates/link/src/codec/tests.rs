@@ -200,3 +200,17 @@ fn a_short_value_does_not_keep_its_buffer() {
         assert_eq!(within, n == 20_000);
     }
 }
+
+#[test]
+fn the_hosts_own_messages_come_as_they_went() {
+    for n in [0, 1, 100, CUT - 1, CUT, KEEP + 1, 300_000] {
+        let sent = Bytes::from(vec![7; n]);
+        let mut out = Out::default();
+        out.clear();
+        out.other(&sent);
+        assert_eq!(out.len(), n + 1);
+        assert_eq!(decode_other(&bytes(&mut out)), Ok(sent));
+    }
+    assert!(decode_other(&Bytes::new()).is_err());
+    assert!(decode_other(&Bytes::from_static(&[2, 1])).is_err());
+}

@@ -472,6 +472,7 @@ impl Server {
                 codec::decode_client(&message.payload).map(|m| self.host.from_client_traced(&peer, m, message.trace.map(|t| *t)))
             }
             kind::OWNER => codec::decode_owner(&message.payload).map(|m| self.host.from_owner_traced(&peer, m, message.trace.map(|t| *t))),
+            kind::OTHER => codec::decode_other(&message.payload).map(|bytes| self.host.other(&peer, bytes)),
             _ => Err(kumi_wire::WireError::BadFrame { what: "a message of an unknown kind", kind: message.kind, stream: message.stream }),
         };
         if let Err(e) = result {

@@ -8,6 +8,8 @@ pub const SYMBOL_IN: i8 = 2;
 pub const BIG: i8 = 3;
 pub const STRING_IN: i8 = 4;
 pub const TIME: i8 = 5;
+/// The type of a reference, which only its message's receiver understands: [`Writer::unknown`](super::Writer::unknown) writes it.
+pub const REFERENCE: i8 = 6;
 pub const TAG: i8 = 16;
 pub const RECORD: i8 = 17;
 pub const NAMES: i8 = 18;

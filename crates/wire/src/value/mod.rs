@@ -14,6 +14,7 @@
 //! | 3 | integer beyond 64 bits | 0 or 1 for the sign, then the magnitude, highest byte first, which is not 0 |
 //! | 4 | string in another encoding | one byte with the length of the encoding's name, the name, the bytes |
 //! | 5 | time | seconds since 1970 (i64), nanoseconds (u32), then 0 for UTC, 1 and an offset in seconds (i32), or 2, an offset and the zone's name |
+//! | 6 | an object that stays on its node: which of the references that the message carries, as 4 bytes |
 //! | 16 | tag: what the rest of this array is | 1: first and last of a range; 2: of one without its end; 3: elements of a set; 4: numerator and denominator; 5: real and imaginary part; 6: a hash's default value, the hash; 7: a hash or set whose keys are compared by identity; 8: a time, and the part of a nanosecond beyond it |
 //! | 17 | tag: the rest of this array are the members of a record | which of the names, as 1, 2 or 4 bytes |
 //! | 18 | names of the records, before the value | a count, then for each: kind, class, number of members, their names |
@@ -36,7 +37,7 @@ mod scan;
 mod tree;
 mod writer;
 
-pub use ext::{Big, Time, Zone};
+pub use ext::{Big, REFERENCE, Time, Zone};
 pub use names::{Kind, Names, Shape};
 pub use reader::{Reader, Summary, Token, validate};
 pub use tree::Tree;
