@@ -30,6 +30,10 @@ mod state;
 mod wait;
 mod watch;
 
+pub use remote::calls::remote as node;
+pub use remote::{Guest, Remote as Node};
+pub use state::lease;
+
 use kumi_vm::*;
 
 /// Registers this floor's natives.

@@ -99,6 +99,55 @@ impl Default for Symbols {
     }
 }
 
+/// What stays on its node, and travels as a reference in a message that carries references.
+pub struct Staying {
+    /// The module of objects that name themselves so.
+    module: Gc<ClassObj>,
+    /// The class of references to other nodes' objects.
+    reference: Value,
+    /// The hidden variable of objects that were named so one by one.
+    mark: Sym,
+}
+
+/// The hidden variable of [`Staying`].
+pub const STAYS: &str = "@__stays";
+
+impl Staying {
+    /// By the module, and the class of references.
+    pub fn new(cx: &mut Cx, module: Gc<ClassObj>, reference: Gc<ClassObj>) -> Staying {
+        Staying { module, reference: reference.val(), mark: cx.intern(STAYS) }
+    }
+    /// Does this one stay?
+    pub fn has(&self, cx: &mut Cx, v: Value) -> bool {
+        let Some(h) = v.header() else { return false };
+        match h.kind {
+            Kind::Data if h.class() == self.reference => true,
+            Kind::Object | Kind::Struct | Kind::Data => {
+                h.class().as_class().is_some_and(|c| c.inherits(self.module)) || cx.ivar_get(v, self.mark) == Value::TRUE
+            }
+            _ => h.has(flag::IVARS) && cx.ivar_get(v, self.mark) == Value::TRUE,
+        }
+    }
+}
+
+/// References of a message that is being written, and the place of each by the bits of its object's cell.
+#[derive(Default)]
+struct References {
+    all: Vec<Value>,
+    places: rustc_hash::FxHashMap<u64, u32>,
+}
+
+/// The bytes of a value in which objects stand that stay, and those objects in the order of their numbers in the bytes.
+///
+/// # Errors
+/// `NotTransferable` where a part can't travel.
+pub fn encode_with(cx: &mut Cx, v: Value, staying: &Staying) -> Result<(Vec<u8>, Vec<Value>), Exit> {
+    match write::write(cx, v, None, Some(staying))? {
+        (write::Written::Bytes(bytes), references) => Ok((bytes, references)),
+        (write::Written::Unread(_), _) => Err(not_transferable(cx, "a record of a stream whose fields were not read")),
+    }
+}
+
 /// The bytes of a value.
 ///
 /// It is not called away: who has much to do uses the natives.
@@ -106,7 +155,7 @@ impl Default for Symbols {
 /// # Errors
 /// `NotTransferable` where a part can't travel.
 pub fn encode(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
-    match write::write(cx, v, None)? {
+    match write::write(cx, v, None, None)?.0 {
         write::Written::Bytes(bytes) => Ok(bytes),
         write::Written::Unread(_) => Err(not_transferable(cx, "a record of a stream whose fields were not read")),
     }
@@ -127,7 +176,14 @@ impl Later {
     /// # Errors
     /// `Malformed` for bytes that are no value, or that would have the peer make more symbols than it may.
     pub fn decode(&mut self, cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &Symbols) -> R {
-        let read = read::read(cx, bytes, freeze, symbols, None)?;
+        self.decode_with(cx, bytes, freeze, symbols, &[])
+    }
+    /// The same with the objects that references in it stand for.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_with(&mut self, cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &Symbols, references: &[Value]) -> R {
+        let read = read::read(cx, bytes, freeze, symbols, None, references)?;
         if freeze {
             self.frozen.extend(read.rehash)
         } else {
@@ -162,7 +218,7 @@ pub const FILL: &str = "__decode_rehash";
 /// `__seg_encode(value)`: the bytes as a binary String. Records of streams that were not read are read first, by Ruby.
 fn native_encode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let patience = Some(cx.patience());
-    match write::write(cx, a[0], patience)? {
+    match write::write(cx, a[0], patience, None)?.0 {
         write::Written::Bytes(bytes) => {
             cx.check_size(bytes.len())?;
             Ok(cx.str_vec(bytes, EncIndex::BINARY))
@@ -180,7 +236,7 @@ fn native_decode(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     };
     let patience = Some(cx.patience());
     let freeze = a[1].truthy();
-    let read = read::read(cx, bytes.bytes(), freeze, &symbols, patience)?;
+    let read = read::read(cx, bytes.bytes(), freeze, &symbols, patience, &[])?;
     let mut later = Later::default();
     *if freeze { &mut later.frozen } else { &mut later.open } = read.rehash;
     later.done(cx, FILL, read.value)

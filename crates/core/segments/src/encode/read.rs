@@ -8,7 +8,7 @@ use super::{Symbols, malformed, time};
 use kumi_core_numeric::real;
 use kumi_num::BigInt;
 use kumi_vm::*;
-use kumi_wire::value::validate;
+use kumi_wire::value::{REFERENCE, validate};
 use kumi_wire::{Reader, Token, WireError, Writer};
 use std::ops::Range;
 
@@ -62,6 +62,8 @@ struct Decoder<'a, 's> {
     record: Option<(Gc<ClassObj>, [Sym; 3])>,
     set: Sym,
     more: Sym,
+    /// What references stand for.
+    references: &'s [Value],
 }
 
 /// What came of it.
@@ -73,7 +75,14 @@ pub struct Read {
 }
 
 /// The value of `bytes`.
-pub fn read(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &Symbols, mut patience: Option<Patience>) -> Result<Read, Exit> {
+pub fn read(
+    cx: &mut Cx,
+    bytes: &[u8],
+    freeze: bool,
+    symbols: &Symbols,
+    mut patience: Option<Patience>,
+    references: &[Value],
+) -> Result<Read, Exit> {
     let limits = super::limits();
     let reader = match Reader::new(bytes, &limits) {
         Ok(reader) => reader,
@@ -93,6 +102,7 @@ pub fn read(cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &Symbols, mut pati
         record: None,
         set: cx.intern("@__h"),
         more: shapes::more(cx),
+        references,
     };
     let value = decoder.all(cx, &mut patience)?;
     Ok(Read { value, rehash: decoder.rehash })
@@ -191,6 +201,13 @@ impl<'a> Decoder<'a, '_> {
                 }
                 let members = self.reader.names().get(n).map_or(0, |s| s.members.len());
                 return self.enter(cx, What::Record(n), members);
+            }
+            Token::Ext(REFERENCE, bytes) => {
+                let number = <[u8; 4]>::try_from(bytes).map_or(usize::MAX, |b| u32::from_be_bytes(b) as usize);
+                match self.references.get(number) {
+                    Some(v) => *v,
+                    None => return Err(malformed(cx, "a reference that its message does not carry")),
+                }
             }
             Token::Ext(kind, _) => return Err(malformed(cx, &format!("an extension of type {kind}, which is unknown here"))),
         };
@@ -403,7 +420,11 @@ impl<'a> Decoder<'a, '_> {
             out.copy(self.reader.bytes(range), self.reader.names()).map_err(|e| wrong(cx, &e))?;
         }
         out.finish();
-        validate(&bytes, &super::limits()).map_err(|e| wrong(cx, &e))?;
+        let kept = validate(&bytes, &super::limits()).map_err(|e| wrong(cx, &e))?;
+        // Its number means something in this message only.
+        if kept.unknown > 0 && has_references(&bytes) {
+            return Err(malformed(cx, "a reference in a member that is unknown here"));
+        }
         match self.left.checked_sub(bytes.len()) {
             Some(left) => self.left = left,
             None => return Err(malformed(cx, "unknown members that take too much")),
@@ -412,6 +433,19 @@ impl<'a> Decoder<'a, '_> {
         time::freeze(kept);
         cx.ivar_set(v, self.more, kept);
         Ok(())
+    }
+}
+
+/// Does a value hold references?
+fn has_references(bytes: &[u8]) -> bool {
+    let limits = super::limits();
+    let Ok(mut reader) = Reader::new(bytes, &limits) else { return true };
+    loop {
+        match reader.next() {
+            Ok(Some(Token::Ext(REFERENCE, _))) | Err(_) => return true,
+            Ok(Some(_)) => {}
+            Ok(None) => return false,
+        }
     }
 }
 

@@ -169,3 +169,29 @@ fn symbols_of_a_peer_are_counted() {
     assert!(decode_from(&bytes).is_ok());
     assert_eq!(symbols.made(), 3);
 }
+
+#[test]
+fn what_stays_travels_as_a_number() {
+    let mut cx = Cx::new(Default::default());
+    let (object, mark) = (cx.k.object, cx.intern(STAYS));
+    let (a, b) = (cx.heap.object(object), cx.heap.object(object));
+    // No module is asked for, and no class: each by its own word.
+    let staying = Staying { module: cx.k.struct_class, reference: Value::NIL, mark };
+    for v in [a, b] {
+        cx.ivar_set(v, mark, Value::TRUE);
+    }
+    let inner = cx.array(&[b, Value::fix(1), a]);
+    let v = cx.array(&[a, inner, b]);
+    let (bytes, found) = encode_with(&mut cx, v, &staying).ok().unwrap();
+    assert!(found == [a, b], "each once");
+    assert!(encode(&mut cx, v).is_err(), "there is nobody who carries them");
+    let symbols = Symbols::default();
+    let read = Later::default().decode_with(&mut cx, &bytes, false, &symbols, &[b, a]).ok().unwrap();
+    let read = read.as_array().unwrap().seen().to_vec();
+    assert!(read[0] == b && read[2] == a && read[1].as_array().unwrap().seen().to_vec() == [a, Value::fix(1), b]);
+    // One that the message does not carry is refused.
+    assert!(Later::default().decode_with(&mut cx, &bytes, false, &symbols, &[a]).is_err());
+    assert!(decode(&mut cx, &bytes, false).is_err());
+    let strange = cx.heap.object(object);
+    assert!(encode_with(&mut cx, strange, &staying).is_err());
+}

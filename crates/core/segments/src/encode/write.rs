@@ -6,9 +6,9 @@
 
 use super::path::{self, Step, What};
 use super::shapes::{self, Class};
-use super::{DEPTH, MOST, time};
+use super::{DEPTH, MOST, References, time};
 use kumi_vm::*;
-use kumi_wire::value::{Big, Limits, Shape};
+use kumi_wire::value::{Big, Limits, REFERENCE, Shape};
 use kumi_wire::{Reader, Token, Writer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -63,6 +63,9 @@ pub(super) struct Encoder<'a> {
     more: Sym,
     hidden: Option<(Value, [Sym; 3])>,
     set: Sym,
+    /// What stays where it is, and those that were met.
+    staying: Option<&'a super::Staying>,
+    references: super::References,
 }
 
 /// Why a part can't travel, or another end of the native.
@@ -125,18 +128,19 @@ impl From<Exit> for Stop {
 }
 
 /// The bytes of `v`.
-pub fn write(cx: &mut Cx, v: Value, patience: Option<Patience>) -> Result<Written, Exit> {
+pub fn write(cx: &mut Cx, v: Value, patience: Option<Patience>, staying: Option<&super::Staying>) -> Result<(Written, Vec<Value>), Exit> {
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, patience, [shapes::more(cx), cx.intern("@__h")]);
+    encoder.staying = staying;
     if let Err((v, stop)) = encoder.all(cx, v) {
         return Err(encoder.stopped(cx, v, stop));
     }
-    let Encoder { out, unread, .. } = encoder;
+    let Encoder { out, unread, references, .. } = encoder;
     if !unread.is_empty() {
-        return Ok(Written::Unread(unread));
+        return Ok((Written::Unread(unread), Vec::new()));
     }
     out.finish();
-    Ok(Written::Bytes(bytes))
+    Ok((Written::Bytes(bytes), references.all))
 }
 
 /// The bytes of `v`, if this walker knows all that is in it.
@@ -165,6 +169,8 @@ impl<'a> Encoder<'a> {
             more,
             hidden: None,
             set,
+            staying: None,
+            references: super::References::default(),
         }
     }
 }
@@ -266,6 +272,12 @@ impl Encoder<'_> {
         if self.out.written() > MOST {
             return Err(Stop::Because("the value has more than 1 GB of bytes"));
         }
+        if let Some(staying) = self.staying
+            && staying.has(cx, v)
+        {
+            self.reference(v);
+            return Ok(());
+        }
         let class = self.class(cx, v, h)?;
         let own = |own: Gc<ClassObj>, why| if class == own { Ok(()) } else { Err(Stop::Because(why)) };
         match h.kind {
@@ -340,6 +352,16 @@ impl Encoder<'_> {
             _ => return Err(Stop::Because("")),
         }
         Ok(())
+    }
+
+    /// Writes the number of an object that stays where it is.
+    fn reference(&mut self, v: Value) {
+        let References { all, places } = &mut self.references;
+        let place = *places.entry(v.bits()).or_insert_with(|| {
+            all.push(v);
+            all.len() as u32 - 1
+        });
+        self.out.unknown(REFERENCE, &place.to_be_bytes());
     }
 
     /// Writes a number, an Array, a Hash or a Range, or opens it.

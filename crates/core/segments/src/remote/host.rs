@@ -75,8 +75,14 @@ impl Host for Serving {
         let Ok(m) = m.try_map(|b| checked(b, &p).map(|c| c.traced(trace.clone()))) else { return };
         remote.with(&p, |c, out| c.receive(clock::now(), m, out));
     }
+    fn other(&self, peer: &Peer, bytes: Bytes) {
+        if let Some(remote) = self.0.upgrade().filter(|r| r.over.get().is_none()) {
+            remote.guest().inspect(|g| g.message(peer, bytes));
+        }
+    }
     fn connected(&self, peer: &Peer) {
         let Some(remote) = self.0.upgrade() else { return };
+        remote.guest().inspect(|g| g.connected(peer));
         let p = remote.peer(peer.name());
         remote.with(&p, |c, out| {
             // Who has left hears nothing any more.
@@ -110,6 +116,7 @@ impl Host for Serving {
         if !later && (why != Gone::Left || connection.is_none()) {
             remote.lost(member.name());
         }
+        remote.guest().inspect(|g| g.lost(member.name(), member.incarnation(), why == Gone::Left));
         remote.news.add(Change::Leave, member.name());
     }
     fn conflict(&self, holder: &Member) {
@@ -122,7 +129,8 @@ impl Host for Serving {
         let remote = self.0.upgrade()?;
         let node = remote.shared.lock().node.next_deadline();
         let peers = remote.all().into_iter().filter_map(|p| p.client.lock().next_deadline()).min();
-        node.into_iter().chain(peers).min()
+        let guest = remote.guest().and_then(|g| g.deadline());
+        node.into_iter().chain(peers).chain(guest).min()
     }
     fn tick(&self, now: Time) {
         let Some(remote) = self.0.upgrade() else { return };
@@ -136,6 +144,7 @@ impl Host for Serving {
         };
         woken.wake_outside();
         remote.answer(replies);
+        remote.guest().inspect(|g| g.tick(now));
     }
 }
 

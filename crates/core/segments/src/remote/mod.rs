@@ -23,7 +23,7 @@ use crate::state::{Bell, Clients, Replies, Shared, lease};
 use encoder::Encoder;
 use host::Serving;
 use kumi_link::{Link, Message, SendError};
-use kumi_segments::{Client, ClientOptions, Done, Engine, Failure, FromClient, FromOwner, Outbox, Trouble};
+use kumi_segments::{Client, ClientOptions, Done, Engine, Failure, FromClient, FromOwner, Outbox, Time, Trouble};
 use kumi_vm::*;
 use kumi_wire::{Bytes, Trace};
 use parking_lot::Mutex;
@@ -32,21 +32,43 @@ use std::sync::{Arc, OnceLock};
 
 /// This node among others.
 pub struct Remote {
+    /// Its name.
     pub name: Box<str>,
+    /// Which life of it this is.
     pub incarnation: u64,
     shared: Arc<Shared>,
     link: OnceLock<Link>,
     /// The link as workers serve it.
     service: OnceLock<Arc<dyn Service>>,
     peers: Mutex<HashMap<Box<str>, Arc<Peer>>>,
-    pub encoder: Encoder,
-    pub news: member::News,
+    pub(crate) encoder: Encoder,
+    pub(crate) news: member::News,
     /// Connections that failed: with whom, and why; the last ones.
     refused: Mutex<VecDeque<(Box<str>, Box<str>)>>,
     /// The process whose thread serves the connections: a child of it is no node.
     process: u32,
     /// Why this node is in the cluster no more.
     over: OnceLock<String>,
+    /// Who uses the connections as well.
+    guest: OnceLock<Arc<dyn Guest>>,
+}
+
+/// Another use of a node's connections. All is called by whoever serves them, one call at a time; none of the segments' locks is held.
+pub trait Guest: Send + Sync {
+    /// A message of its own has come.
+    fn message(&self, peer: &kumi_link::Peer, bytes: Bytes);
+    /// A connection is there.
+    fn connected(&self, peer: &kumi_link::Peer);
+    /// A connection is gone. Where the node is still a member there may be another.
+    fn disconnected(&self, name: &str);
+    /// This life of a node is over, as far as its members know; for certain, where it said goodbye.
+    fn lost(&self, name: &str, incarnation: u64, for_certain: bool);
+    /// When [`tick`](Self::tick) is to be called.
+    fn deadline(&self) -> Option<Time>;
+    /// It is time.
+    fn tick(&self, now: Time);
+    /// This node is in the cluster no more.
+    fn over(&self);
 }
 
 /// Of so many connections it is kept why they failed.
@@ -204,6 +226,7 @@ impl Remote {
             refused: Mutex::default(),
             process: std::process::id(),
             over: OnceLock::new(),
+            guest: OnceLock::new(),
         });
         let link = Link::start(options, Arc::new(Serving(Arc::downgrade(&remote)))).map_err(|e| e.to_string())?;
         let _ = remote.link.set(link);
@@ -277,7 +300,8 @@ impl Remote {
             }
         });
     }
-    fn is_member(&self, name: &str) -> bool {
+    /// Whether a node is a member.
+    pub fn is_member(&self, name: &str) -> bool {
         self.link.get().is_some_and(|l| l.members().binary_search_by(|m| (**m.name()).cmp(name)).is_ok())
     }
     /// As [`connect`](Self::connect), or why a call of that node has no sense now.
@@ -306,6 +330,7 @@ impl Remote {
     }
     /// A connection has ended. There will be none to who is no member any more.
     fn disconnected(&self, name: &str) {
+        self.guest().inspect(|g| g.disconnected(name));
         if !self.is_member(name) {
             return self.lost(name);
         }
@@ -344,9 +369,18 @@ impl Remote {
         self.refused.lock().retain(|r| *r.0 != **member.name() && *r.0 != **member.address());
         self.reach(member.name());
     }
+    /// Who uses the connections as well, from now on: nobody had done so. The same as [`Guest::connected`] is to be done for those that
+    /// are there.
+    pub fn invite(&self, guest: Arc<dyn Guest>) {
+        let _ = self.guest.set(guest);
+    }
+    fn guest(&self) -> Option<&dyn Guest> {
+        self.guest.get().map(|g| &**g)
+    }
     /// This node is in the cluster no more: no call is answered from now on. What was received is confirmed.
     pub fn end(&self, why: String) {
         let _ = self.over.set(why);
+        self.guest().inspect(|g| g.over());
         for p in self.all() {
             self.with(&p, |c, out| c.farewell(out));
         }
@@ -399,7 +433,7 @@ impl Remote {
     pub fn link(&self) -> Option<&Link> {
         self.link.get()
     }
-    pub fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 }
