@@ -23,6 +23,12 @@ require "kumihimo/segments/look"
 require "kumihimo/segments/leaving"
 
 module Kumihimo
+  # Objects of other nodes (docs/REMOTE.md), for programs that use them.
+  autoload :Remote, "kumihimo/remote"
+  autoload :RemoteError, "kumihimo/remote"
+  autoload :NodeLostError, "kumihimo/remote"
+  autoload :Cluster, "kumihimo/cluster"
+
   module Segments
     # What natives answer when nothing is there.
     NOTHING = Object.new.freeze

@@ -35,8 +35,16 @@ module Kumihimo
         serve { loop { __seg_encoder } }.name = "segments' encoder"
         serve { Members.watch }.name = "segments' members"
         Leaving.follow(hand_over) if hand_over
+        @on_listen&.each(&:call)
         self
       end
+
+      # Something is to be done now, where this program is a node, and whenever it becomes one.
+      def on_listen(&block)
+        (@on_listen ||= []) << block
+        block.call if cluster?
+      end
+      private :on_listen
 
       # Reads the certificate, its key and the authority again: connections that are made from now on use them. Those that stand go on.
       # Raises LinkError where they can't be used; then the old ones stay.

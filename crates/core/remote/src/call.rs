@@ -1,0 +1,376 @@
+//! Calls of other nodes' objects.
+//!
+//! **Invariant.** A call's object holds it until Ruby has its result. Dropped before, or left, the call is called off.
+
+use crate::host::arrivals::Arrivals;
+use crate::host::pending::{Ended, Outcome, Pending};
+use crate::host::{Host, Inner, Waiter};
+use crate::leaf;
+use crate::proxy::{Dead, Proxy, dead, item, values};
+use crate::state::{Made, host, made};
+use crate::talk::message::{Call, Carried, How, Message, NAME, Target};
+use kumi_core_segments::encode::{FILL, Later, Symbols, encode_with};
+use kumi_remote::{Error, Import, Item, Time};
+use kumi_vm::*;
+use kumi_wire::Bytes;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// So long a call waits at most between two looks whether its node may be handed references.
+pub const SOON: u64 = 20_000_000;
+/// The longest message.
+const MESSAGE_BYTES: usize = 64 << 20;
+
+/// The payload of a call.
+pub struct CallData {
+    host: Arc<Host>,
+    pending: Arc<Pending>,
+    /// Of which node, which; none: it is over, or was left.
+    name: Mutex<Option<(Arc<str>, u64)>>,
+    /// What it calls, which is held until its node has answered.
+    target: Value,
+    /// What it was given.
+    block: Value,
+    /// What it calls, for messages.
+    method: Sym,
+}
+
+// SAFETY: the values are published and marked with the cell.
+unsafe impl Send for CallData {}
+// SAFETY: as above; what changes is behind locks.
+unsafe impl Sync for CallData {}
+
+impl CallData {
+    fn leave(&self) {
+        let Some((peer, number)) = self.name.lock().take() else { return };
+        let waiter = self.host.act(|inner, now, after| {
+            let waiter = inner.end_call(now, &peer, number)?;
+            if let Some(p) = inner.peers.get(&peer) {
+                after.send(p, &Message::Cancel(number));
+            }
+            Some(waiter)
+        });
+        drop(waiter);
+    }
+}
+
+impl Payload for CallData {
+    fn trace(&self, m: &mut Marker) {
+        m.mark(self.target);
+        m.mark(self.block);
+    }
+    fn shares(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for CallData {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// Raises `Kumihimo::NodeLostError`.
+#[cold]
+pub fn lost(cx: &mut Cx, outcome: Outcome, why: &str) -> Exit {
+    let (text, outcome) = match outcome {
+        Outcome::NotSent => (format!("{why}; nothing was sent"), "not_sent"),
+        Outcome::PerhapsDone => (format!("{why}; the call may have been done or not"), "perhaps_done"),
+        Outcome::Done => (format!("{why}; the call was done"), "done"),
+    };
+    let Ok(made) = made(cx) else { return cx.runtime_error(&text) };
+    let (raise, outcome) = (cx.intern("__lost"), cx.intern(outcome));
+    let text = cx.str(&text);
+    cx.call(made.module, raise, &[text, Value::sym(outcome)])
+}
+
+/// A value as it travels, with what stays of it.
+pub fn encoded(cx: &mut Cx, made: &Made, v: Value) -> Result<(Bytes, Vec<Item>), Exit> {
+    let (bytes, stays) = encode_with(cx, v, &made.staying)?;
+    if bytes.len() > MESSAGE_BYTES {
+        let msg = format!("arguments or a result of more than {MESSAGE_BYTES} bytes do not travel: call several times, or use a segment");
+        return Err(crate::fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
+    }
+    let mut items = Vec::with_capacity(stays.len());
+    for v in stays {
+        items.push(item(cx, v)?);
+    }
+    Ok((Bytes::from(bytes), items))
+}
+
+/// Why a call can't begin.
+enum Not {
+    Tables(Error),
+    /// It is not known yet whether that node is there.
+    Later,
+    /// The call that the block was given to is over.
+    Over,
+    Text(String),
+}
+
+/// What is called, and where.
+enum To {
+    Import(Import),
+    Desk(Arc<str>),
+    Block(crate::host::RunName),
+}
+
+/// `__rem_call(target, method, arguments, keywords, block, end, future)`: begins a call. The target: a reference; the name of a node;
+/// the run whose caller has a block. The end: nanoseconds of the clock, or nil.
+fn call(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let host = host(cx)?;
+    let Some(method) = a[1].as_sym() else { return Err(cx.type_error("a method's name is a Symbol")) };
+    let name = cx.syms.name(method).to_vec();
+    if name.len() > NAME {
+        return Err(cx.arg_error("a method of another node with so long a name"));
+    }
+    let to = if let Some(p) = a[0].as_data::<Proxy>() {
+        To::Import(p.import)
+    } else if let Some(d) = a[0].as_data::<Dead>() {
+        let why = d.why;
+        return Err(dead(cx, why));
+    } else if let Some(run) = crate::serve::run_of(a[0]) {
+        To::Block(run)
+    } else {
+        To::Desk(String::from_utf8_lossy(cx.arg_str(a, 0)?.bytes()).into_owned().into())
+    };
+    let left = match a[5].as_fix() {
+        Some(end) => match u64::try_from(end).unwrap_or(0).checked_sub(now_ns()) {
+            Some(left) if left > 0 => Some(left),
+            _ => return Err(crate::fail(cx, "Kumihimo::Remote::TimeoutError", "the time was over before the call")),
+        },
+        None => None,
+    };
+    let keywords = a[3].as_hash().is_some_and(|h| h.h.len() > 0);
+    let arguments = if keywords {
+        let mut all = a[2].as_array().map_or(Vec::new(), |l| l.seen().to_vec());
+        all.push(a[3]);
+        cx.array_vec(all)
+    } else {
+        a[2]
+    };
+    let (value, items) = encoded(cx, made, arguments)?;
+    let block = a[4].truthy();
+    let pending = Pending::new(block.then_some(a[4]), a[6].truthy());
+    cx.heap.publish(a[0]);
+    cx.heap.publish(a[4]);
+    let begun = begin(
+        &host,
+        &to,
+        &pending,
+        |target| Call {
+            over: 0,
+            keywords,
+            block,
+            again: false,
+            left,
+            target,
+            name: name.clone(),
+            arguments: Carried::plain(value.clone()),
+        },
+        &items,
+    );
+    match begun {
+        Ok((peer, number)) => {
+            let name = Mutex::new(Some((peer, number)));
+            Ok(cx.data(cx.k.object, CallData { host, pending, name, target: a[0], block: a[4], method }))
+        }
+        Err(Not::Later) => {
+            cx.from_outside();
+            cx.expect_service();
+            let waker = cx.waker();
+            let until = left.map_or(u64::MAX, |l| now_ns().saturating_add(l));
+            host.look(|inner| inner.is_stranger(waker));
+            // It may have been met meanwhile: then it is noticed soon.
+            Err(cx.park(until.min(now_ns() + SOON)))
+        }
+        Err(Not::Tables(why)) => Err(dead(cx, why)),
+        Err(Not::Over) => Err(crate::fail(cx, "Kumihimo::Remote::NoObject", "the call that the block was given to is over")),
+        Err(Not::Text(why)) => Err(lost(cx, Outcome::NotSent, &why)),
+    }
+}
+
+/// Where to, and what is called there.
+fn place(host: &Arc<Host>, inner: &mut Inner, to: &To) -> Result<(Arc<str>, Target), Not> {
+    if inner.over {
+        return Err(Not::Text("this node has left the cluster".into()));
+    }
+    match to {
+        To::Import(i) => {
+            let r = inner.seen.target(*i).map_err(Not::Tables)?;
+            let name = inner.name_of(r.life.node).cloned().ok_or(Not::Tables(Error::Unknown))?;
+            if inner.peers.get(&name).is_some_and(|p| p.incarnation != r.life.incarnation) {
+                return Err(Not::Tables(Error::OtherIncarnation));
+            }
+            Ok((name, Target::Object(r)))
+        }
+        To::Block(run) => match inner.peers.get(&run.peer) {
+            Some(p) if p.incarnation == run.incarnation && p.runs.is_under_way(run.number) => {
+                Ok((run.peer.clone(), Target::Block(run.number)))
+            }
+            _ => Err(Not::Over),
+        },
+        To::Desk(name) => {
+            if !inner.peers.contains_key(name) {
+                let node = host.node().ok_or(Not::Later)?;
+                let known = node.link().and_then(|l| l.peer(name));
+                match known {
+                    Some(known) => drop(inner.peer(&known)),
+                    None => return Err(Not::Text(format!("there is no node {name} now"))),
+                }
+            }
+            Ok((name.clone(), Target::Desk))
+        }
+    }
+}
+
+fn begin(host: &Arc<Host>, to: &To, pending: &Arc<Pending>, make: impl Fn(Target) -> Call, items: &[Item]) -> Result<(Arc<str>, u64), Not> {
+    host.act(|inner, now, after| {
+        let (name, target) = place(host, inner, to)?;
+        let mut call = make(target);
+        let mut parcel = None;
+        if !items.is_empty() {
+            let (sent, refs) = hand_over(inner, now, &name, items)?;
+            parcel = Some(sent);
+            call.arguments.parcel = Some((sent, refs));
+        }
+        let Some(p) = inner.peers.get_mut(&name) else { return Err(Not::Tables(Error::Unknown)) };
+        let (number, over) = p.calls.next();
+        call.over = over;
+        let bytes = Message::Call(number, call).encode();
+        let number = p.calls.begin(Waiter { call: pending.clone(), parcel }, bytes.clone(), true);
+        after.send_call(p, &name, number, bytes);
+        Ok((name, number))
+    })
+}
+
+/// References for a message to that node.
+fn hand_over(inner: &mut Inner, now: Time, name: &str, items: &[Item]) -> Result<(kumi_remote::Parcel, Vec<kumi_remote::Ref>), Not> {
+    let node = inner.peers[name].node;
+    match inner.tables().send(now, node, items) {
+        Ok(sent) => Ok(sent),
+        Err(Error::Unknown) if inner.seen.met(node).is_none() => Err(Not::Later),
+        Err(e) => Err(Not::Tables(e)),
+    }
+}
+
+/// `__rem_wait(call, end)`: what it comes to; the object that stands for nothing: not in time.
+fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let none = made(cx)?.none;
+    let Some(d) = a[0].as_data::<CallData>() else { return Ok(none) };
+    let until = a[1].as_fix().map_or(u64::MAX, |t| u64::try_from(t).unwrap_or(0));
+    if let Some(e) = d.pending.take() {
+        return ended(cx, d, e);
+    }
+    if d.name.lock().is_none() || until != u64::MAX && now_ns() >= until {
+        return Ok(none);
+    }
+    cx.from_outside();
+    cx.expect_service();
+    let waker = cx.waker();
+    d.pending.set_bell(waker);
+    match d.pending.take() {
+        Some(e) => {
+            cx.no_wait();
+            ended(cx, d, e)
+        }
+        None => Err(cx.park(until)),
+    }
+}
+
+/// `__rem_event(call, end)`: waits until its block is called: true; nil: it has ended, or is over time.
+fn event(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(d) = a[0].as_data::<CallData>() else { return Ok(Value::NIL) };
+    let until = a[1].as_fix().map_or(u64::MAX, |t| u64::try_from(t).unwrap_or(0));
+    let mut waits = false;
+    loop {
+        let called = d.pending.is_called_back();
+        if called || d.pending.has_ended() || d.name.lock().is_none() || until != u64::MAX && now_ns() >= until {
+            if waits {
+                cx.no_wait();
+            }
+            return Ok(if called { Value::TRUE } else { Value::NIL });
+        }
+        if waits {
+            return Err(cx.park(until));
+        }
+        waits = true;
+        cx.from_outside();
+        cx.expect_service();
+        let waker = cx.waker();
+        d.pending.set_bell(waker);
+    }
+}
+/// `__rem_back(call)`: the next call of its block, as `__rem_next` gives it; nil: there is none.
+fn back(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(d) = a[0].as_data::<CallData>() else { return Ok(Value::NIL) };
+    while let Some(incoming) = d.pending.take_back() {
+        if let Some(row) = crate::serve::begin(cx, &d.host.clone(), incoming)? {
+            return Ok(row);
+        }
+    }
+    Ok(Value::NIL)
+}
+
+/// The value of bytes that came, with what their references are here. As the last thing that a native does.
+pub fn decoded(cx: &mut Cx, host: &Arc<Host>, bytes: &[u8], arrivals: Arrivals, symbols: &Symbols) -> R {
+    let references = values(cx, host, arrivals)?;
+    let mut later = Later::default();
+    let v = later.decode_with(cx, bytes, false, symbols, &references)?;
+    later.done(cx, FILL, v)
+}
+
+fn ended(cx: &mut Cx, d: &CallData, e: Ended) -> R {
+    *d.name.lock() = None;
+    match e {
+        Ended::Lost(outcome, why) => Err(lost(cx, outcome, &why)),
+        Ended::Answer(How::Value, bytes, arrivals, symbols) => decoded(cx, &d.host, &bytes, arrivals, &symbols),
+        Ended::Answer(How::Raised, bytes, arrivals, symbols) => {
+            let made = made(cx)?;
+            let references = values(cx, &d.host, arrivals)?;
+            let mut later = Later::default();
+            let v = later.decode_with(cx, &bytes, false, &symbols, &references)?;
+            let raise = cx.intern("__raised");
+            Err(cx.call(made.module, raise, &[v]))
+        }
+        Ended::Answer(how, bytes, ..) => {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            match how {
+                How::NoMethod => {
+                    let made = made(cx)?;
+                    let (raise, text) = (cx.intern("__no_method"), cx.str(&text));
+                    Err(cx.call(made.module, raise, &[text, Value::sym(d.method)]))
+                }
+                How::NoObject => Err(crate::fail(cx, "Kumihimo::Remote::NoObject", &text)),
+                _ => Err(crate::fail(cx, "Kumihimo::Remote::Refused", &text)),
+            }
+        }
+    }
+}
+
+/// `__rem_leave(call)`: what it comes to is not wanted any more.
+fn leave(_: &mut Cx, _: Value, a: &[Value]) -> R {
+    if let Some(d) = a[0].as_data::<CallData>() {
+        d.leave();
+    }
+    Ok(Value::NIL)
+}
+/// `__rem_block(call)`: what it was given.
+fn block(_: &mut Cx, _: Value, a: &[Value]) -> R {
+    Ok(a[0].as_data::<CallData>().map_or(Value::NIL, |d| d.block))
+}
+/// `__rem_ended(call)`: has it?
+fn has_ended(_: &mut Cx, _: Value, a: &[Value]) -> R {
+    Ok(Value::bool(a[0].as_data::<CallData>().is_none_or(|d| d.pending.has_ended() || d.name.lock().is_none())))
+}
+
+pub static TABLE: &[NativeDef] = &[
+    leaf("__rem_call", 7, call),
+    leaf("__rem_wait", 2, wait),
+    leaf("__rem_event", 2, event),
+    leaf("__rem_back", 1, back),
+    leaf("__rem_leave", 1, leave),
+    leaf("__rem_block", 1, block),
+    leaf("__rem_ended", 1, has_ended),
+];

@@ -1,0 +1,206 @@
+//! What comes from other nodes. No cell is made or read here.
+
+use crate::host::arrivals::Arrivals;
+use crate::host::pending::{Ended, Outcome};
+use crate::host::{After, Host, Incoming, Inner, RunName};
+use crate::talk::book::{Asked, Came};
+use crate::talk::message::{Call, Carried, How, Message, Target};
+use kumi_core_segments::Guest;
+use kumi_link::Peer;
+use kumi_remote::{Life, Time};
+use kumi_wire::Bytes;
+use std::sync::{Arc, Weak};
+
+/// Bytes of a peer's calls that nobody has begun.
+const WAITING: usize = 256 << 20;
+
+/// See the module.
+pub struct Listener(pub Weak<Host>);
+
+impl Guest for Listener {
+    fn message(&self, peer: &Peer, bytes: Bytes) {
+        let Some(host) = self.0.upgrade() else { return };
+        // The connection is the segments' as well: what makes no sense is passed over.
+        let Ok(m) = Message::decode(&bytes) else { return };
+        host.act(|inner, now, after| inner.message(&host, now, peer, m, after));
+    }
+    fn connected(&self, peer: &Peer) {
+        if let Some(host) = self.0.upgrade() {
+            host.act(|inner, now, after| inner.connected(now, peer, after));
+        }
+    }
+    fn disconnected(&self, name: &str) {
+        let Some(host) = self.0.upgrade() else { return };
+        let open = host.look(|inner| inner.peers.get(name).is_some_and(|p| p.calls.len() > 0));
+        if open && !host.node().is_some_and(|node| node.is_member(name) && node.connect(&node.peer(name))) {
+            host.act(|inner, _, after| inner.none_answers(name, "is gone", after));
+        }
+    }
+    fn lost(&self, name: &str, incarnation: u64, for_certain: bool) {
+        let Some(host) = self.0.upgrade() else { return };
+        host.act(|inner, now, after| {
+            let Some(p) = inner.peers.get(name).filter(|p| p.incarnation <= incarnation) else { return };
+            let life = Life { node: p.node, incarnation };
+            inner.none_answers(name, "is gone", after);
+            if for_certain {
+                inner.tables().gone(now, life);
+            }
+        });
+    }
+    fn deadline(&self) -> Option<Time> {
+        self.0.upgrade()?.deadline()
+    }
+    fn tick(&self, _: Time) {
+        if let Some(host) = self.0.upgrade() {
+            host.act(|inner, now, _| inner.tables().tick(now));
+        }
+    }
+    fn over(&self) {
+        if let Some(host) = self.0.upgrade() {
+            host.act(|inner, _, after| inner.end(after));
+        }
+    }
+}
+
+impl Inner {
+    fn message(&mut self, host: &Arc<Host>, now: Time, peer: &Peer, m: Message, after: &mut After) {
+        let name: Arc<str> = peer.name().as_ref().into();
+        if self.peers.get(&name).is_none_or(|p| p.incarnation != peer.incarnation()) {
+            self.connected(now, peer, after);
+        }
+        match m {
+            Message::Tables(packet) => {
+                let node = self.peer(peer).node;
+                // One that is none changes nothing.
+                let _ = self.tables().packet(now, node, &packet);
+            }
+            Message::Call(number, call) => {
+                let incarnation = peer.incarnation();
+                let run = RunName { peer: name, incarnation, number };
+                self.called(host, now, Incoming { run, call, since: now }, after);
+            }
+            Message::Answer(number, how, carried) => self.answered(host, now, &name, number, how, &carried, after),
+            Message::Cancel(number) => {
+                let Some(p) = self.peers.get_mut(&name) else { return };
+                if p.runs.call_off(number) {
+                    self.interrupts.push_back(RunName { peer: name, incarnation: p.incarnation, number });
+                    after.wake(self.interrupter.take());
+                }
+            }
+            Message::InDoubt(numbers) => {
+                let Some(p) = self.peers.get(&name) else { return };
+                for n in numbers {
+                    match p.runs.asked(n) {
+                        None => {}
+                        Some(Asked::Never) => after.send(p, &Message::Never(n)),
+                        Some(Asked::Answer(how, carried)) => after.send(p, &Message::Answer(n, how, carried)),
+                        Some(Asked::Perhaps(how)) => after.send(p, &Message::Answer(n, how, Carried::default())),
+                    }
+                }
+            }
+            Message::Never(number) => {
+                let Some(p) = self.peers.get_mut(&name) else { return };
+                if let Some(bytes) = p.calls.never(number) {
+                    after.send_call(p, &name, number, bytes);
+                }
+            }
+            Message::Here => self.resume(&name, after),
+            Message::Over(number) => self.is_over(now, &name, number),
+        }
+    }
+    /// Answers below are not needed any more.
+    fn is_over(&mut self, now: Time, name: &str, over: u64) {
+        let Some(p) = self.peers.get_mut(name) else { return };
+        let node = p.node;
+        for (_, carried) in p.runs.over(over) {
+            if let Some((parcel, _)) = carried.parcel {
+                self.tables().done(now, node, parcel);
+            }
+        }
+    }
+    fn called(&mut self, host: &Arc<Host>, now: Time, incoming: Incoming, after: &mut After) {
+        let (name, number) = (incoming.run.peer.clone(), incoming.run.number);
+        self.is_over(now, &name, incoming.call.over);
+        let Some(p) = self.peers.get_mut(&name) else { return };
+        let bytes = incoming.call.arguments.value.len();
+        if p.waiting + bytes > WAITING {
+            let text = format!("node {} has as much of this node's calls as one may have", host.name);
+            return after.send(p, &Message::Answer(number, How::Refused, Carried::plain(text.into_bytes())));
+        }
+        match p.runs.came(number) {
+            Came::New => {}
+            Came::Nothing => return,
+            Came::Answer(how, carried) => return after.send(p, &Message::Answer(number, how, carried)),
+            Came::Perhaps(_) if incoming.call.again => p.runs.again(number),
+            Came::Perhaps(how) => return after.send(p, &Message::Answer(number, how, Carried::default())),
+            Came::TooMany => {
+                let text = format!("node {} has as many calls of this node under way as one may have", host.name);
+                return after.send(p, &Message::Answer(number, How::Refused, Carried::plain(text.into_bytes())));
+            }
+        }
+        p.waiting += bytes;
+        if let Target::Block(of) = incoming.call.target {
+            // The thread that waits for the call runs its block.
+            let Some(waiter) = p.calls.get(of).map(|o| o.who.call.clone()).filter(|c| c.block().is_some()) else {
+                p.waiting -= bytes;
+                let why = "the call that the block was given to is over";
+                return self.answer(now, &incoming.run, How::NoObject, Carried::plain(why.as_bytes().to_vec()), after);
+            };
+            if !waiter.is_future() {
+                return waiter.called_back(incoming, after);
+            }
+        }
+        self.queue.push_back(incoming);
+        after.wake(self.idle.pop());
+    }
+    /// A call is done.
+    pub fn answer(&mut self, now: Time, run: &RunName, how: How, carried: Carried, after: &mut After) {
+        self.threads.remove(run);
+        let Some(p) = self.peers.get_mut(&run.peer).filter(|p| p.incarnation == run.incarnation) else { return };
+        let node = p.node;
+        if !p.runs.ends(run.number, how, &carried) {
+            if let Some((parcel, _)) = carried.parcel {
+                self.tables().done(now, node, parcel);
+            }
+            return;
+        }
+        let gone = p.runs.shed();
+        after.send(p, &Message::Answer(run.number, how, carried));
+        for (_, carried) in gone {
+            if let Some((parcel, _)) = carried.parcel {
+                self.tables().done(now, node, parcel);
+            }
+        }
+    }
+    fn answered(&mut self, host: &Arc<Host>, now: Time, name: &Arc<str>, number: u64, how: How, carried: &Carried, after: &mut After) {
+        let Some(p) = self.peers.get_mut(name) else { return };
+        if matches!(how, How::Done | How::Unknown) {
+            // Whether it may be done again is known where it was done. References in its arguments have been handed over.
+            let message = p.calls.get(number).filter(|o| o.who.parcel.is_none()).map(|o| o.message.clone());
+            if let Some(bytes) = message.filter(|_| p.calls.doubted(number)) {
+                return after.send_call(p, name, number, Call::said_again(&bytes));
+            }
+        }
+        let (node, symbols) = (p.node, p.symbols.clone());
+        let arrivals = Arrivals::of(host, self, now, node, carried);
+        let Some(waiter) = self.end_call(now, name, number) else {
+            // Nobody waits for it; what it brings is given back at once.
+            if let Ok(arrivals) = arrivals {
+                after.drop(arrivals);
+            }
+            return;
+        };
+        let ended = match (how, arrivals) {
+            (How::Done, _) => Ended::Lost(Outcome::Done, format!("node {name} has done it, and what it answered was lost")),
+            (How::Unknown, _) => Ended::Lost(Outcome::PerhapsDone, format!("the connection to node {name} was lost")),
+            (how, Ok(arrivals)) => Ended::Answer(how, carried.value.clone(), arrivals, symbols),
+            (_, Err(why)) => Ended::Lost(Outcome::Done, format!("what node {name} answered can't be taken: {why}")),
+        };
+        after.end(waiter.call, ended);
+        if let Some(p) = self.peers.get_mut(name)
+            && let Some(over) = p.calls.says_over()
+        {
+            after.send(p, &Message::Over(over));
+        }
+    }
+}

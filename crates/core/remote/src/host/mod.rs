@@ -1,0 +1,447 @@
+//! This node's part in calls and references: tables, calls, and who waits for what.
+//!
+//! **Invariant.** Everything is behind one lock, which is held for a few instructions: no cell is made, nothing is sent, nobody is
+//! woken and nothing of [`Arrivals`] is dropped meanwhile; what is to be done is noted in [`After`]. Whoever waits leaves his waker before
+//! he looks once more.
+//!
+//! What the collector sees: exports, and objects of this node that came home in what was not looked at yet, as roots; proxies weakly.
+
+pub mod arrivals;
+pub mod guest;
+pub mod pending;
+
+use crate::talk::book::{Calls, Runs};
+use crate::talk::message::{Call, Message, NUMBERS};
+use arrivals::Arrivals;
+use kumi_core_segments::Node;
+use kumi_core_segments::encode::Symbols;
+use kumi_link::SendError;
+use kumi_remote::{Action, Arrived, Import, Life, NodeId, Remote, Time};
+use kumi_vm::*;
+use kumi_wire::Bytes;
+use parking_lot::Mutex;
+use pending::{Ended, Outcome, Pending};
+use rustc_hash::FxHashMap;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::sync::{Arc, Weak};
+
+/// See the module.
+pub struct Host {
+    /// This node's name.
+    pub name: Box<str>,
+    node: Weak<Node>,
+    /// A child of this process has its connections, and says nothing on them.
+    process: u32,
+    inner: Mutex<Inner>,
+    /// The time that the link was last told of.
+    planned: AtomicU64,
+}
+
+/// What is behind the lock.
+pub struct Inner {
+    /// Read them; what changes them goes through [`Inner::tables`].
+    pub seen: Remote,
+    /// The tables were changed: they may have something to say.
+    touched: bool,
+    pub peers: HashMap<Arc<str>, Peer>,
+    names: HashMap<NodeId, Arc<str>>,
+    /// Objects of other nodes, as this one has them.
+    pub proxies: FxHashMap<Import, Held>,
+    /// Objects of this node in what came and was not looked at, by the bits of their cells.
+    pub homes: FxHashMap<u64, u32>,
+    pub queue: VecDeque<Incoming>,
+    /// Threads that answer calls and have none.
+    pub idle: Vec<Waker>,
+    /// Who does what.
+    pub threads: HashMap<RunName, Doing>,
+    /// Runs that are to be interrupted.
+    pub interrupts: VecDeque<RunName>,
+    pub interrupter: Option<Waker>,
+    /// Who waits until a node can be handed references.
+    pub strangers: Vec<Waker>,
+    /// This node is in the cluster no more.
+    pub over: bool,
+}
+
+/// Another node.
+pub struct Peer {
+    pub known: kumi_link::Peer,
+    pub node: NodeId,
+    /// Its life that these calls are of.
+    pub incarnation: u64,
+    pub calls: Calls<Waiter>,
+    pub runs: Runs,
+    /// Bytes of its calls that nobody has begun.
+    pub waiting: usize,
+    /// Those that its values have made here.
+    pub symbols: Arc<Symbols>,
+}
+
+/// Who waits for an answer.
+pub struct Waiter {
+    pub call: Arc<Pending>,
+    /// Of its arguments.
+    pub parcel: Option<kumi_remote::Parcel>,
+}
+
+/// An object of another node.
+#[derive(Default)]
+pub struct Held {
+    /// The number of the newest proxy.
+    pub version: u32,
+    /// Proxies that were not dropped, and those that are to be made of what came.
+    pub count: u32,
+    /// One of them.
+    pub proxy: Option<Value>,
+}
+
+/// Which call of which node.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct RunName {
+    pub peer: Arc<str>,
+    pub incarnation: u64,
+    pub number: u64,
+}
+
+/// A thread that does a call.
+pub struct Doing {
+    pub thread: Value,
+    /// Somebody is about to interrupt it: the call does not end before.
+    pub interrupted: bool,
+    /// Somebody was, or is.
+    pub claimed: bool,
+    pub waits: Option<Waker>,
+}
+
+/// A call of a peer's that nobody has begun.
+pub struct Incoming {
+    pub run: RunName,
+    pub call: Call,
+    pub since: Time,
+}
+
+// SAFETY: proxies are compared and handed out by workers only; the module says what keeps cells alive.
+unsafe impl Send for Inner {}
+
+/// What is to be done once the lock is let go.
+#[derive(Default)]
+pub struct After {
+    send: Vec<(kumi_link::Peer, Bytes, Option<(Arc<str>, u64)>)>,
+    wake: Vec<Waker>,
+    ended: Vec<(Arc<Pending>, Ended)>,
+    dropped: Vec<Arrivals>,
+}
+
+impl After {
+    pub fn send(&mut self, p: &Peer, m: &Message) {
+        self.send.push((p.known.clone(), m.encode(), None));
+    }
+    /// A call of this number, which is sent later if there is no connection.
+    pub fn send_call(&mut self, p: &Peer, name: &Arc<str>, number: u64, bytes: Bytes) {
+        self.send.push((p.known.clone(), bytes, Some((name.clone(), number))));
+    }
+    pub fn wake(&mut self, w: Option<Waker>) {
+        self.wake.extend(w);
+    }
+    pub fn end(&mut self, call: Arc<Pending>, ended: Ended) {
+        self.ended.push((call, ended));
+    }
+    pub fn drop(&mut self, a: Arrivals) {
+        self.dropped.push(a);
+    }
+}
+
+/// A node by its name: FNV-1a, and a mixing step.
+pub fn node_id(name: &str) -> NodeId {
+    let h = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+    let h = (h ^ h >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    NodeId(h ^ h >> 29)
+}
+
+impl Host {
+    /// Of a node; `secret` is chance.
+    pub fn new(node: &Arc<Node>, options: kumi_remote::Options, secret: [u64; 2]) -> Arc<Host> {
+        let me = Life { node: node_id(&node.name), incarnation: node.incarnation };
+        let inner = Inner {
+            seen: Remote::new(me, options, secret),
+            touched: false,
+            peers: HashMap::new(),
+            names: HashMap::new(),
+            proxies: FxHashMap::default(),
+            homes: FxHashMap::default(),
+            queue: VecDeque::new(),
+            idle: Vec::new(),
+            threads: HashMap::new(),
+            interrupts: VecDeque::new(),
+            interrupter: None,
+            strangers: Vec::new(),
+            over: false,
+        };
+        let name = node.name.clone();
+        let process = std::process::id();
+        Arc::new(Host { name, node: Arc::downgrade(node), process, inner: Mutex::new(inner), planned: AtomicU64::new(u64::MAX) })
+    }
+    /// The node, while it is one.
+    pub fn node(&self) -> Option<Arc<Node>> {
+        self.node.upgrade()
+    }
+    /// Does something under the lock, and afterwards what is to be done.
+    pub fn act<T>(&self, f: impl FnOnce(&mut Inner, Time, &mut After) -> T) -> T {
+        let mut after = After::default();
+        let now = kumi_link::now();
+        let (done, deadline) = {
+            let mut inner = self.inner.lock();
+            let done = f(&mut inner, now, &mut after);
+            let deadline = inner.drain(&mut after);
+            (done, deadline)
+        };
+        self.go(after);
+        if let Some(at) = deadline
+            && at < self.planned.load(Relaxed)
+        {
+            self.planned.store(at, Relaxed);
+            if let Some(node) = self.node()
+                && let Some(link) = node.link()
+            {
+                link.nudge();
+            }
+        }
+        done
+    }
+    /// The same where the tables have nothing to say afterwards.
+    pub fn look<T>(&self, f: impl FnOnce(&mut Inner) -> T) -> T {
+        f(&mut self.inner.lock())
+    }
+    fn go(&self, after: After) {
+        for (call, ended) in after.ended {
+            call.end(ended);
+        }
+        for w in after.wake {
+            w.wake();
+        }
+        if !after.send.is_empty() && self.process == std::process::id() {
+            let node = self.node();
+            let Some(link) = node.as_ref().and_then(|n| n.link()) else { return };
+            for (peer, bytes, call) in after.send {
+                let sent = link.send(&peer, bytes);
+                let Some((name, number)) = call else { continue };
+                match sent {
+                    // One whose connection is too slow ends with it, and is asked for on the next one.
+                    Ok(()) | Err(SendError::Slow) => {}
+                    Err(SendError::TooOld | SendError::TooLong { .. }) => {
+                        self.fail(&name, number, format!("node {name} is of a version that knows no calls"));
+                    }
+                    Err(_) => self.not_sent(&name, &peer, number),
+                }
+            }
+        }
+    }
+    /// A call could not be sent: it waits for the next connection, which may be there already.
+    fn not_sent(&self, name: &Arc<str>, peer: &kumi_link::Peer, number: u64) {
+        self.look(|inner| {
+            if let Some(p) = inner.peers.get_mut(name) {
+                p.calls.not_sent(number);
+            }
+        });
+        if peer.is_connected() {
+            self.act(|inner, _, after| inner.resume(name, after));
+        } else if !self.node().is_some_and(|n| n.connect(&n.peer(name))) {
+            self.fail(name, number, format!("there is no node {name} now"));
+        }
+    }
+    /// A call of which nothing was sent is over.
+    fn fail(&self, name: &Arc<str>, number: u64, why: String) {
+        self.act(|inner, now, after| {
+            if let Some(w) = inner.end_call(now, name, number) {
+                after.end(w.call, Ended::Lost(Outcome::NotSent, why));
+            }
+        });
+    }
+    /// When the tables are next to be looked at.
+    pub fn deadline(&self) -> Option<Time> {
+        let at = self.inner.lock().seen.next_deadline();
+        self.planned.store(at.unwrap_or(u64::MAX), Relaxed);
+        at
+    }
+    /// Exports and objects on their way, for the collector.
+    pub fn each_root(&self, mut f: impl FnMut(Value)) {
+        let inner = self.inner.lock();
+        inner.seen.exports().for_each(|(bits, _)| f(Value::from_bits(bits)));
+        inner.homes.keys().for_each(|bits| f(Value::from_bits(*bits)));
+        inner.threads.values().for_each(|t| f(t.thread));
+    }
+    /// Proxies that are not alive are not handed out again.
+    pub fn sift(&self, alive: &dyn Fn(Value) -> bool) {
+        for held in self.inner.lock().proxies.values_mut() {
+            if held.proxy.is_some_and(|v| !alive(v)) {
+                held.proxy = None;
+            }
+        }
+    }
+    /// Is any proxy there, whose death is to be noticed?
+    pub fn has_proxies(&self) -> bool {
+        !self.inner.lock().proxies.is_empty()
+    }
+}
+
+impl Inner {
+    /// What the tables want to have done. When they want to be looked at again.
+    fn drain(&mut self, after: &mut After) -> Option<Time> {
+        if !std::mem::take(&mut self.touched) {
+            return None;
+        }
+        while let Some(action) = self.seen.poll() {
+            match action {
+                Action::Send { to, bytes } => {
+                    if let Some(p) = self.names.get(&to).and_then(|n| self.peers.get(n)) {
+                        after.send(p, &Message::Tables(Bytes::from(bytes)));
+                    }
+                }
+                Action::Met(_) => after.wake.append(&mut self.strangers),
+                Action::Lost { life, .. } => {
+                    after.wake.append(&mut self.strangers);
+                    self.lost_life(life, after);
+                }
+                Action::Refused(..) | Action::Nonsense(..) | Action::Complaint(..) | Action::Swept { .. } => {}
+            }
+        }
+        self.seen.next_deadline()
+    }
+    /// The tables, to be changed.
+    pub fn tables(&mut self) -> &mut Remote {
+        self.touched = true;
+        &mut self.seen
+    }
+    fn lost_life(&mut self, life: Life, after: &mut After) {
+        let Some(name) = self.names.get(&life.node).cloned() else { return };
+        if self.peers.get(&name).is_some_and(|p| p.incarnation == life.incarnation) {
+            self.none_answers(&name, "was lost", after);
+        }
+    }
+    /// Nobody is there to answer what this node has called.
+    pub fn none_answers(&mut self, name: &str, why: &str, after: &mut After) {
+        let Some(p) = self.peers.get_mut(name) else { return };
+        let node = p.node;
+        for (_, open) in p.calls.end_all() {
+            if let Some(parcel) = open.who.parcel {
+                self.tables().done(kumi_link::now(), node, parcel);
+            }
+            let outcome = if open.sent { Outcome::PerhapsDone } else { Outcome::NotSent };
+            after.end(open.who.call, Ended::Lost(outcome, format!("node {name} {why}")));
+        }
+    }
+    /// This node is in the cluster no more.
+    pub fn end(&mut self, after: &mut After) {
+        self.over = true;
+        let names: Vec<Arc<str>> = self.peers.keys().cloned().collect();
+        names.iter().for_each(|n| self.none_answers(n, "is out of reach: this node has left the cluster", after));
+        after.wake.append(&mut self.idle);
+        after.wake.append(&mut self.strangers);
+        after.wake(self.interrupter.take());
+    }
+    /// The entry of a node.
+    pub fn peer(&mut self, known: &kumi_link::Peer) -> &mut Peer {
+        let name: Arc<str> = known.name().as_ref().into();
+        if !self.peers.contains_key(&name) {
+            let node = node_id(&name);
+            self.names.insert(node, name.clone());
+            let p = Peer {
+                known: known.clone(),
+                node,
+                incarnation: known.incarnation(),
+                calls: Calls::default(),
+                runs: Runs::default(),
+                waiting: 0,
+                symbols: Arc::default(),
+            };
+            self.peers.insert(name.clone(), p);
+        }
+        self.peers.get_mut(&name).expect("it was put there")
+    }
+    /// The name of a node that was met.
+    pub fn name_of(&self, node: NodeId) -> Option<&Arc<str>> {
+        self.names.get(&node)
+    }
+    /// A connection is there.
+    pub fn connected(&mut self, now: Time, known: &kumi_link::Peer, after: &mut After) {
+        let incarnation = known.incarnation();
+        let p = self.peer(known);
+        let (name, node) = (Arc::<str>::from(known.name().as_ref()), p.node);
+        if p.incarnation != incarnation {
+            let before = std::mem::replace(&mut p.incarnation, incarnation);
+            p.runs = Runs::default();
+            p.waiting = 0;
+            if before != 0 {
+                self.none_answers(&name, "has started again", after);
+            }
+        }
+        let _ = self.tables().up(now, Life { node, incarnation });
+        self.resume(&name, after);
+    }
+    /// Sends what was not sent, and asks for what was.
+    pub fn resume(&mut self, name: &Arc<str>, after: &mut After) {
+        let Some(p) = self.peers.get_mut(name) else { return };
+        let (unsent, doubt) = p.calls.connected();
+        for (number, bytes) in unsent {
+            after.send_call(p, name, number, bytes);
+        }
+        for some in doubt.chunks(NUMBERS as usize) {
+            after.send(p, &Message::InDoubt(some.to_vec()));
+        }
+    }
+    /// A call is over: its arguments need no protection any more.
+    pub fn end_call(&mut self, now: Time, name: &str, number: u64) -> Option<Waiter> {
+        let p = self.peers.get_mut(name)?;
+        let open = p.calls.end(number)?;
+        let node = p.node;
+        if let Some(parcel) = open.who.parcel {
+            self.tables().done(now, node, parcel);
+        }
+        Some(open.who)
+    }
+    /// An object of this node in what came was looked at.
+    pub fn home_less(&mut self, bits: u64) {
+        if let Some(n) = self.homes.get_mut(&bits) {
+            *n -= 1;
+            if *n == 0 {
+                self.homes.remove(&bits);
+            }
+        }
+    }
+    /// This thread waits for calls from now on; what it left before is void.
+    pub fn is_idle(&mut self, w: Waker) {
+        self.idle.retain(|other| other.ticket().task != w.ticket().task);
+        self.idle.push(w);
+    }
+    /// This thread waits until a node may be handed references.
+    pub fn is_stranger(&mut self, w: Waker) {
+        self.strangers.retain(|other| other.ticket().task != w.ticket().task);
+        self.strangers.push(w);
+    }
+    /// A proxy is gone, or will not be made.
+    pub fn proxy_less(&mut self, now: Time, import: Import) {
+        if let Some(held) = self.proxies.get_mut(&import) {
+            held.count -= 1;
+            if held.count == 0 {
+                let version = held.version;
+                self.proxies.remove(&import);
+                self.tables().dropped(now, import, version);
+            }
+        }
+    }
+    /// What came with references is here from now on: see [`Arrivals`].
+    pub fn arrived(&mut self, all: &[Arrived]) {
+        for a in all {
+            match a {
+                Arrived::Home(bits) => *self.homes.entry(*bits).or_default() += 1,
+                Arrived::Import { import, version } => {
+                    let held = self.proxies.entry(*import).or_default();
+                    held.version = *version;
+                    held.count += 1;
+                }
+                Arrived::Dead(_) => {}
+            }
+        }
+    }
+}

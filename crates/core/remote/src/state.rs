@@ -1,0 +1,163 @@
+//! What the natives of one runtime share.
+
+use crate::host::Host;
+use crate::host::guest::Listener;
+use crate::talk::message::Message;
+use kumi_core_segments::encode::Staying;
+use kumi_core_segments::{lease, node};
+use kumi_vm::*;
+use parking_lot::Mutex;
+use std::sync::{Arc, OnceLock};
+
+/// This node's part, while it is a node.
+#[derive(Default)]
+pub struct State {
+    here: Here,
+    made: OnceLock<Made>,
+}
+
+/// What the library handed over when it was loaded.
+pub struct Made {
+    pub staying: Staying,
+    /// The class of references.
+    pub reference: Gc<ClassObj>,
+    /// The module `Kumihimo::Remote`.
+    pub module: Value,
+    /// Says that nothing is there.
+    pub none: Value,
+    pub allowed: crate::allow::Allowed,
+    /// Has proxies noticed when they die, though nothing else is collected.
+    watch: Arc<dyn OutsideWatch>,
+    process: u32,
+}
+// SAFETY: classes and the object that stands for nothing are shared, and live as long as the runtime.
+unsafe impl Send for Made {}
+// SAFETY: as above.
+unsafe impl Sync for Made {}
+
+/// There are proxies: what they hold elsewhere is to be released soon after they died.
+struct Watch(Here);
+impl OutsideWatch for Watch {
+    fn needed(&self) -> bool {
+        // Whoever has the lock now has proxies, as a rule.
+        self.0.try_lock().is_none_or(|h| h.as_ref().is_some_and(|h| h.has_proxies()))
+    }
+}
+
+/// A proxy was made.
+pub fn watch(cx: &mut Cx) {
+    if let Some(made) = cx.shared_state::<State>().made.get() {
+        cx.watch_outside(&made.watch);
+    }
+}
+
+/// Forgets proxies that are not alive.
+struct Weakly(Here);
+impl Payload for Weakly {
+    fn weak(&mut self, alive: &dyn Fn(Value) -> bool) {
+        if let Some(h) = &*self.0.lock() {
+            h.sift(alive);
+        }
+    }
+    fn shares(&self) -> bool {
+        true
+    }
+}
+
+type Here = Arc<Mutex<Option<Arc<Host>>>>;
+
+/// What is shared, once the library is loaded.
+pub fn made(cx: &mut Cx) -> Result<&'static Made, Exit> {
+    match cx.shared_state::<State>().made.get() {
+        Some(m) => Ok(m),
+        None => Err(cx.runtime_error("kumihimo/remote is not loaded")),
+    }
+}
+
+/// This node's part; begins it where the program is a node.
+pub fn host(cx: &mut Cx) -> Result<Arc<Host>, Exit> {
+    let node = node(cx)?;
+    if made(cx)?.process != std::process::id() {
+        return Err(crate::fail(
+            cx,
+            "Kumihimo::Segments::NotConnected",
+            "a forked child is no node of the cluster: start one by kumi node",
+        ));
+    }
+    let here = cx.shared_state::<State>().here.clone();
+    let mut here = here.lock();
+    if let Some(h) = &*here
+        && h.node().is_some_and(|n| Arc::ptr_eq(&n, &node))
+    {
+        return Ok(h.clone());
+    }
+    let mut secret = [0; 16];
+    if getrandom::fill(&mut secret).is_err() {
+        drop(here);
+        return Err(cx.runtime_error("the system gives no random numbers, by which references are sealed"));
+    }
+    let (a, b) = secret.split_at(8);
+    let word = |b: &[u8]| b.iter().fold(0, |n, x| n << 8 | u64::from(*x));
+    // Traces between collections are not made: each step of a round that crosses nodes takes a full collection.
+    let options = kumi_remote::Options { lease: lease(), incremental: false, ..kumi_remote::Options::default() };
+    let host = Host::new(&node, options, [word(a), word(b)]);
+    *here = Some(host.clone());
+    drop(here);
+    node.invite(Arc::new(Listener(Arc::downgrade(&host))));
+    // Those who have called this node before it listened are told that they may say it again.
+    if let Some(link) = node.link() {
+        for m in link.members().iter() {
+            if let Some(peer) = link.peer(m.name()).filter(kumi_link::Peer::is_connected) {
+                host.act(|inner, now, after| {
+                    inner.connected(now, &peer, after);
+                    let p = inner.peer(&peer);
+                    after.send(p, &Message::Here);
+                });
+            }
+        }
+    }
+    Ok(host)
+}
+
+/// The same, if it has begun.
+pub fn host_seen(cx: &Cx) -> Option<Arc<Host>> {
+    cx.state_seen::<State>()?.here.lock().clone()
+}
+
+/// `__rem_setup(module, class of references, object)`: the library is being loaded; the object stands for nothing.
+fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let (module, reference) = (cx.arg_class(a, 0)?, cx.arg_class(a, 1)?);
+    cx.keep(a[2]);
+    let staying = Staying::new(cx, module, reference);
+    let here = cx.shared_state::<State>().here.clone();
+    let watch: Arc<dyn OutsideWatch> = Arc::new(Watch(here));
+    let made = Made { staying, reference, module: a[0], none: a[2], allowed: Default::default(), watch, process: std::process::id() };
+    let _ = cx.shared_state::<State>().made.set(made);
+    let here = cx.shared_state::<State>().here.clone();
+    let root = cx.data(cx.k.object, Weakly(here));
+    cx.keep(root);
+    cx.heap.add_weak(root);
+    Ok(Value::NIL)
+}
+
+/// `__rem_start()`: this program is a node, and answers calls from now on.
+fn start(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    host(cx).map(|_| Value::TRUE)
+}
+
+/// Shows the collector what it is to see, and ends with the runtime.
+pub fn boot(cx: &mut Cx) {
+    cx.boot().tracers.push(|cx, m| {
+        if let Some(h) = host_seen(cx) {
+            h.each_root(|v| m.mark(v));
+        }
+    });
+    cx.boot().fork_hooks.push(|cx| {
+        // The child is no node: it talks to nobody, and holds nothing.
+        if let Some(s) = cx.state_seen::<State>() {
+            std::mem::forget(s.here.lock().take());
+        }
+    });
+}
+
+pub static TABLE: &[NativeDef] = &[crate::leaf("__rem_setup", 3, setup), crate::leaf("__rem_start", 0, start)];

@@ -1,0 +1,4 @@
+//! What two nodes say to each other about calls, and what each remembers of it. Nothing of Ruby, no socket, no clock.
+
+pub mod book;
+pub mod message;

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Remote
+    # A line of a backtrace that names its node already; one of this library.
+    NODE = /\A[^:\/]+: /
+    OWN = %r{kumihimo/remote(/\w+)?\.rb:\d+:in }
+    EXCEPTION = Exception.instance_method(:exception)
+    private_constant :EXCEPTION, :NODE, :OWN
+
+    class << self
+      # Calls a method there and waits. The target: a reference, the name of a node, or a run whose caller has a block.
+      def __call(target, name, arguments, keywords, block)
+        over = __end
+        call = __rem_call(target, name, arguments, keywords, block, over, false)
+        begin
+          __called_back(call, over) if block
+          result = __rem_wait(call, over)
+          __time_over(name) if __same(result, NOTHING)
+          result
+        rescue Refused
+          raise unless over && KumiSys.deadline(0) >= over
+          __time_over(name)
+        ensure
+          __rem_leave(call)
+        end
+      end
+
+      # The same without waiting.
+      def __async(target, name, arguments, keywords, block, seconds)
+        over = __end
+        if seconds
+          mine = KumiSys.deadline(seconds)
+          over = over && over < mine ? over : mine
+        end
+        Future.new(__rem_call(target, name, arguments, keywords, block, over, true), name, over)
+      end
+
+      # While a call is on, its block is called by this thread.
+      def __called_back(call, over)
+        Service.answer_back(call) while __rem_event(call, over)
+      end
+
+      def __time_over(name) = raise(TimeoutError, "#{name} did not answer in time")
+
+      def __refuse(reference, name)
+        raise NoMethodError.new("a reference to an object of another node has no #{name}: call a method of it that gives a copy", name, [], receiver: nil)
+      end
+
+      def __node_of(reference) = __rem_node(reference)
+      def __same?(reference, other) = Reference === other && __rem_same(reference, other)
+      def __hash(reference) = __rem_hash(reference)
+
+      def __inspect(reference)
+        number = __rem_number(reference)
+        number ? "#<Kumihimo::Remote::Reference #{number} of node #{__rem_node(reference)}>" : "#<Kumihimo::Remote::Reference to nothing>"
+      end
+
+      private
+
+      # What a method raised elsewhere: [class, message, backtrace, more].
+      def __raised(parts)
+        name, message, trace, node = Array(parts)
+        name, message, node = [name, message, node].map { |part| String === part ? part : "" }
+        type = known_error(name)
+        error = type ? made(type, message) : RemoteError.new(message, name)
+        there = Array(trace).grep(String).map { |line| line.start_with?(NODE) ? line : "#{node}: #{line}" }
+        error.set_backtrace((there + caller(1)).reject { |line| line.match?(OWN) })
+        raise error
+      end
+
+      # Its `initialize` is not called: nobody knows what it was given there.
+      def made(type, message)
+        error = EXCEPTION.bind_call(type.allocate, message)
+        error.define_singleton_method(:message) { message } unless (error.message rescue nil) == message
+        error
+      end
+
+      # The class of that name, where it is one of those that may be raised for another node.
+      def known_error(name)
+        type = name.split("::").inject(Object) do |space, part|
+          return nil unless Module === space && part.match?(/\A[A-Z]\w*\z/) && space.const_defined?(part, false) && !space.autoload?(part, false)
+          space.const_get(part, false)
+        end
+        type if Class === type && type.name == name && (type <= StandardError || type <= ScriptError)
+      rescue NameError
+        nil
+      end
+    end
+  end
+end

@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Remote
+    # What a node itself is asked for: objects by names.
+    module Desk
+      @names = {}
+      @lock = Thread::Mutex.new
+      @come = Thread::ConditionVariable.new
+
+      class << self
+        def register(name, object)
+          @lock.synchronize do
+            object.nil? ? @names.delete(name) : @names[name] = object
+            @come.broadcast
+          end
+        end
+
+        # The object of this name, once there is one.
+        def find(name)
+          @lock.synchronize do
+            @come.wait(@lock) until (object = @names[name])
+            object
+          end
+        end
+
+        def answer(name, arguments)
+          raise Refused, "a node has no #{name}" unless name == :find && arguments.size == 1
+          find(arguments[0])
+        end
+      end
+    end
+    private_constant :Desk
+
+    class << self
+      # Other nodes find the object by this name (a String or a Symbol), as long as the program runs; nil: not any more. Gives the object.
+      def register(name, object)
+        export(object) unless object.nil? || reference?(object)
+        Desk.register(name.to_s, object)
+        object
+      end
+
+      # What that node has named so: waits until it has. This node's own is the object itself.
+      def find(name, on:, timeout: nil)
+        on = on.to_s
+        return timeout ? Timeout.timeout(timeout, TimeoutError) { Desk.find(name.to_s) } : Desk.find(name.to_s) if on == Segments.node
+        return __call(on, :find, [name.to_s], nil, nil) unless timeout
+        within(timeout) { __call(on, :find, [name.to_s], nil, nil) }
+      end
+    end
+  end
+end

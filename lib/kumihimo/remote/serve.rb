@@ -1,0 +1,173 @@
+# frozen_string_literal: true
+
+module Kumihimo
+  module Remote
+    # Threads that answer other nodes' calls.
+    #
+    # Invariant: while this program is a node, one of them at least waits for calls: whoever takes the last one's place begins another
+    # before it does the call. So a call that waits keeps none of those behind it waiting.
+    module Service
+      # So many wait for calls; others end when they have none.
+      IDLE = 16
+      NEVER = { CalledOff => :never }.freeze
+      AT_ONCE = { CalledOff => :immediate }.freeze
+      private_constant :IDLE, :NEVER, :AT_ONCE
+
+      class << self
+        # From now on, where this program is a node, or as soon as it is.
+        def start
+          Segments.__send__(:on_listen) { begin_service }
+        end
+
+        # A call that came, answered by what the block gives. own: nothing that it raises is this thread's affair, `exit` neither.
+        #
+        # Invariant: it is entered and left with CalledOff masked. It comes while the block is called, or waits; before the answer is
+        # given all that was to come has come, and what was meant for a run around this one goes on to it.
+        def answer(run, ends, own = false)
+          outcome = :left
+          begin
+            value = ends ? limited(run, ends) { yield } : Thread.handle_interrupt(AT_ONCE) { yield }
+            outcome = :value
+          rescue CalledOff => stop
+            outcome = :late if ends && KumiSys.deadline(0) >= ends
+          rescue StandardError, ScriptError => error
+            outcome = :raised
+          rescue Exception => error
+            raise unless own
+            outcome = :raised
+          ensure
+            others = settled(run, stop)
+            conclude(run, outcome, value, error)
+            raise others if others
+          end
+        end
+
+        # A call of the block that was given to a call of ours, on the thread that waits for that one.
+        def answer_back(call)
+          Thread.handle_interrupt(NEVER) do
+            run, _, _, arguments, keywords, blocks, ends = __rem_back(call)
+            answer(run, ends) { __rem_block(call).call(*arguments, **keywords, &block_of(run, blocks)) } if run
+          end
+        end
+
+        # The block that a run's caller has, as one here.
+        def block_of(run, has)
+          return unless has
+          proc { |*arguments, **keywords, &block| Remote.__call(run, :call, arguments, keywords, block) }
+        end
+
+        private
+
+        def begin_service
+          __rem_start
+          serve("calls") { serve_calls }
+          serve("calls that are called off") { call_off }
+        end
+
+        def serve(what)
+          thread = Thread.new do
+            yield
+          rescue Segments::NotConnected
+            # It has left.
+          end
+          thread.name = "remote #{what}"
+          thread.report_on_exception = false
+        end
+
+        def serve_calls
+          Thread.handle_interrupt(NEVER) do
+            while (row = __rem_next(IDLE))
+              run, object, name, arguments, keywords, blocks, ends, alone = row
+              serve("calls") { serve_calls } if alone
+              perform(run, object, name, arguments, keywords, blocks, ends)
+            end
+          rescue Segments::NotConnected
+            # It has left.
+          rescue CalledOff, StandardError
+            # It was meant for none that runs; or keys of a hash in the arguments have a `hash` of their own that raises.
+            retry
+          ensure
+            __rem_ends
+          end
+        end
+
+        # Whatever was to interrupt this run has done so, and nothing more comes for it. What comes for others; nil.
+        def settled(run, stop)
+          return unless __rem_settle(run) || stop
+          others = stop if stop && stop.run && !__rem_same_run(stop.run, run)
+          while Thread.pending_interrupt?(CalledOff)
+            begin
+              Thread.handle_interrupt(AT_ONCE) { Thread.pass }
+            rescue CalledOff => late
+              others = late if late.run && !__rem_same_run(late.run, run)
+            end
+          end
+          others
+        end
+
+        def conclude(run, outcome, value, error)
+          case outcome
+          when :value then __rem_answer(run, value)
+          when :raised then raised(run, error)
+          when :late then raised(run, TimeoutError.new("its time was over"))
+          else __rem_not_done(run)
+          end
+        rescue StandardError => error
+          # What it returned can't travel.
+          raised(run, error)
+        end
+
+        def perform(run, object, name, arguments, keywords, blocks, ends)
+          answer(run, ends, true) do
+            if __same(object, nil)
+              Desk.answer(name, arguments)
+            elsif __same(object, true)
+              __rem_block_of(run).call(*arguments, **keywords, &block_of(run, blocks))
+            elsif keywords
+              object.__send__(name, *arguments, **keywords, &block_of(run, blocks))
+            else
+              object.__send__(name, *arguments, &block_of(run, blocks))
+            end
+          end
+        end
+
+        # Interrupts runs that nobody wants any more. One that is to be interrupted does not end before it is.
+        def call_off
+          while (run, thread = __rem_called_off)
+            thread.raise(CalledOff.new("the call was called off", run))
+            __rem_interrupted(run)
+          end
+        end
+
+        # Ends in time, and so do the calls that it makes. What the limit sends when the block is just being left is taken back.
+        def limited(run, ends)
+          before = Remote.__end
+          Thread.current[:__kumihimo_end] = before && before < ends ? before : ends
+          what = CalledOff.new("its time was over", run)
+          limit = __limit(ends, what)
+          begin
+            Thread.handle_interrupt(AT_ONCE) { yield }
+          ensure
+            __limit_over(limit, what)
+            Thread.current[:__kumihimo_end] = before
+          end
+        end
+
+        def raised(run, error)
+          parts = [error.class.name.to_s, message_of(error), Array(error.backtrace).first(200), Segments.node.to_s]
+          __rem_raised(run, parts)
+        rescue StandardError
+          __rem_not_done(run)
+        end
+
+        def message_of(error)
+          message = error.message
+          String === message ? message : message.to_s
+        rescue StandardError
+          "its message can't be told"
+        end
+      end
+    end
+    private_constant :Service
+  end
+end
