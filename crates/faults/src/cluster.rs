@@ -1,10 +1,10 @@
 //! Nodes as processes, and what is noted of their lives.
 
-use kumi_chance::Chance;
 use crate::engine::{Engine, Server};
 use crate::netns::Namespaces;
 use crate::proxy::Network;
 use crate::stall::Stalls;
+use kumi_chance::Chance;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};

@@ -1,8 +1,8 @@
 //! The faults.
 
-use kumi_chance::Chance;
 use crate::cluster::{Cluster, STORE, now};
 use crate::proxy::Rule;
+use kumi_chance::Chance;
 use rustix::process::Signal;
 use std::thread::sleep;
 use std::time::Duration;

@@ -11,10 +11,10 @@ mod proxy;
 mod run;
 mod stall;
 
-use kumi_chance::Chance;
 use cluster::{Cluster, Setting};
 use engine::Engine;
 use fault::{Fault, NETWORK, OF_FILE, OF_REDIS, PLAIN, pause};
+use kumi_chance::Chance;
 use run::{Judged, Table, judge};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -2,8 +2,8 @@
 //! is lost, repeated, late, cut off, stopped or ended.
 //!
 //! A run follows from its seed. `KUMI_SEEDS` says how many there are in all, `KUMI_SEED` names one to look at, `KUMI_EVENTS` how many
-//! of its last events are told. `KUMI_SHRINK=0` looks at the run as it is, `KUMI_REFERENCES`
-//! says how many references it has.
+//! of its last events are told. `KUMI_SHRINK=0` looks at the run as it is, `KUMI_REFERENCES` says how many references it has,
+//! `KUMI_PLANTED` in how many seeds of each mix a planted bug is looked for.
 
 mod heap;
 mod plan;

@@ -61,6 +61,8 @@ enum Event {
         transit: usize,
     },
     Collect(usize),
+    /// A round may want something of the host, which looks when its program stands still.
+    Wish(usize),
     Collected(usize),
     Trace(usize),
     Traced(usize, Vec<Import>),
@@ -91,6 +93,8 @@ pub struct Proc {
     timer: u64,
     collecting: Option<Collecting>,
     tracing: bool,
+    /// It will look at what rounds want.
+    wished: bool,
     /// Lost by this one: when last, by proc; and packets: sent to, and the latest that came.
     lost: BTreeMap<usize, u64>,
     sent: BTreeMap<usize, u64>,
@@ -142,10 +146,9 @@ pub struct Cost {
     /// Objects marked by them, and by traces between them.
     pub marked: u64,
     pub traced: u64,
-    /// Of time stamps: packets, their bytes, and parts of collections.
+    /// Of time stamps: packets, and their bytes.
     pub packets: u64,
     pub bytes: u64,
-    pub parts: u64,
 }
 
 pub struct World {
@@ -299,6 +302,7 @@ impl World {
             Event::Tick(p)
             | Event::StampTick(p)
             | Event::Collect(p)
+            | Event::Wish(p)
             | Event::Collected(p)
             | Event::Trace(p)
             | Event::Traced(p, _)
@@ -342,6 +346,10 @@ impl World {
                     let at = self.now + self.think.between(150, 350) * MS;
                     self.push(at, Event::Collect(p));
                 }
+            }
+            Event::Wish(p) => {
+                self.procs[p].wished = false;
+                self.wishes(p);
             }
             Event::Collected(p) => self.collected(p),
             Event::Trace(p) => self.trace(p),
@@ -392,7 +400,11 @@ impl World {
                 }
             }
         }
-        self.wishes(p);
+        let proc = &mut self.procs[p];
+        if !proc.wished && proc.remote.want() != Want::Nothing {
+            proc.wished = true;
+            self.push(self.now, Event::Wish(p));
+        }
         let proc = &mut self.procs[p];
         if let Some(next) = proc.remote.next_deadline() {
             let at = next.saturating_sub(proc.offset).max(self.now);
@@ -429,6 +441,7 @@ impl World {
             timer: u64::MAX,
             collecting: None,
             tracing: false,
+            wished: false,
             lost: BTreeMap::new(),
             sent: BTreeMap::new(),
             heard: BTreeMap::new(),

@@ -1,9 +1,9 @@
 //! Who uses the cluster.
 
 use crate::book::{FIFO, KEYS, LIMITED, LOG, STATE};
-use kumi_chance::Chance;
 use crate::plan::{ACTIVE, LEASE, MS, Mix};
 use crate::world::World;
+use kumi_chance::Chance;
 use kumi_segments::{Ask, Call, Done, Failure, Kind, Put, Refusal, Store};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ mod network;
 
 use crate::actor::{Actor, Job};
 use crate::book::{Book, FIFO, How, KEYS, LIMITED, LOG, Op, STATE, Status, Taken, Trouble};
-use kumi_chance::Chance;
 use crate::plan::{ACTIVE, Fault, Kind as F, LEASE, MS, Plan, SESSION};
+use kumi_chance::Chance;
 use kumi_segments::{
     Answers, Asked, Body, Call, Claimed, Client, ClientOptions, Done, Failure, FromClient, FromOwner, Hold, Input, Kind, LeaseId, New,
     Node, NodeOptions, Outbox, Output, Put, Refusal, RemoteSegment, Reply, RequestId, Stored,

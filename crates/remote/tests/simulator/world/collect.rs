@@ -57,6 +57,7 @@ impl World {
                         let o = &self.objects[g as usize];
                         if o.freed || o.home != p {
                             let (home, freed) = (o.home, o.freed);
+                            self.tell_of(g);
                             return self.complain(|| format!("proc {p} meets object {g} of proc {home}, freed: {freed}"));
                         }
                         self.cost.marked += 1;

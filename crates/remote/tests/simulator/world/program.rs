@@ -21,11 +21,11 @@ impl World {
                 let (a, b) = (self.think.pick(&mine), self.think.pick(&mine));
                 self.objects[a as usize].fields.push(Edge::Local(b));
             }
-            // The others lead elsewhere.
-            let parcel = 40;
+            // The others lead elsewhere, and never to where a program begins: who calls that takes away what it begins with.
+            let (parcel, mine) = (40, &mine[1..]);
             for _ in 0..each * 3 / 8 / parcel {
                 let q = (p + 1 + self.think.below(n as u64 - 1) as usize) % n;
-                let items: Vec<Edge> = (0..parcel).map(|_| Edge::Local(self.think.pick(&mine))).collect();
+                let items: Vec<Edge> = (0..parcel).map(|_| Edge::Local(self.think.pick(mine))).collect();
                 let at = self.now;
                 self.now = at + self.think.below(200) * MS;
                 self.post(p, q, App::Attach(None), &items);
@@ -287,6 +287,7 @@ impl World {
     }
     /// What a called object does: it moves what it has elsewhere, and answers with something.
     fn work(&mut self, from: usize, to: usize, g: Gid) {
+        self.say(|w| format!("proc {from} calls object {g} of proc {to}, which has {:?}", w.objects[g as usize].fields));
         let n = self.objects[g as usize].fields.len() as u64;
         if n > 0 && self.think.percent(50) && self.objects[g as usize].moved.is_none() {
             let i = self.think.below(n) as usize;

@@ -193,7 +193,6 @@ impl World {
         let mut found = Vec::new();
         let mut open: Vec<u32> = self.procs[p].heap.proxies.values().copied().collect();
         for (stamp, starts) in parts.split_off(&least).into_iter().rev() {
-            self.cost.parts += 1;
             self.mark(p, starts);
             open.retain(|x| {
                 let here = self.seen.has_proxy(*x);
