@@ -174,7 +174,8 @@ fn wrong(tree: &Tree, page: &str, text: &str) -> Vec<String> {
         }
         let all: Vec<&str> = line.split(|c: char| c.is_whitespace() || "`,|".contains(c)).collect();
         for pair in all.windows(2).filter(|p| p[0] == "--test") {
-            if tree.find("crates/kumi/tests", &format!("{}.rs", pair[1])).is_none() {
+            let forms = [format!("/tests/{}.rs", pair[1]), format!("/tests/{}/main.rs", pair[1])];
+            if !tree.paths.iter().any(|p| p.starts_with("crates/") && forms.iter().any(|f| p.ends_with(f))) {
                 out.push(format!("{page}:{n}: there is no test {}", pair[1]));
             }
         }
