@@ -43,11 +43,11 @@ class Thread
     end
     __thread_set_masks(list)
     begin
-      __thread_check if __thread_due
+      (sent = __thread_check) && KumiSys.raise_sent(sent) if __thread_due
       yield
     ensure
       __thread_set_masks(outer)
-      __thread_check if __thread_due
+      (sent = __thread_check) && KumiSys.raise_sent(sent) if __thread_due
     end
   end
 

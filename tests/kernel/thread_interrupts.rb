@@ -249,3 +249,25 @@ t = quiet.() { begin; sq << 3; rescue ClosedQueueError => e; e.message; end }
 asleep(t)
 sq.close
 p t.value, sq.pop, sq.pop
+
+# what a time limit sends, and what has an `exception` of its own, held back
+require "timeout"
+class Own < StandardError
+  def exception(*) = @given ? self : Own.new("by itself").tap { |e| e.instance_variable_set(:@given, true) }
+end
+begin
+  Timeout.timeout(0.05, IOError, "too long") { Thread.handle_interrupt(IOError => :never) { sleep 0.1 }; sleep }
+rescue IOError => e
+  p e
+end
+t = quiet.() do
+  begin
+    Thread.handle_interrupt(StandardError => :never) { $held = true; Thread.pass until Thread.pending_interrupt? }
+    sleep
+  rescue => e
+    p e
+  end
+end
+Thread.pass until $held
+t.raise(Own)
+t.join
