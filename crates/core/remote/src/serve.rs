@@ -201,22 +201,24 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
             return Ok(None);
         }
     };
+    let mut listed = match arguments.as_array().filter(|_| asks || call.keywords) {
+        Some(list) => list.seen().to_vec(),
+        None => Vec::new(),
+    };
     if asks && let Some(object) = object {
-        let asked = arguments.as_array().and_then(|l| l.seen().iter().next());
-        let asked = asked.and_then(|v| v.as_sym());
+        let asked = listed.first().and_then(|v| v.as_sym());
         let answer = has(cx, object, asked);
         let bytes = kumi_core_segments::encode::encode(cx, Value::bool(answer))?;
         host.act(|inner, now, after| inner.answer(now, &run, How::Value, Carried::plain(bytes), after));
         return Ok(None);
     }
     let (arguments, keywords) = if call.keywords {
-        let mut all = arguments.as_array().map_or(Vec::new(), |l| l.seen().to_vec());
-        let last = all.pop().filter(|v| v.as_hash().is_some());
+        let last = listed.pop().filter(|v| v.as_hash().is_some());
         let Some(keywords) = last else {
             refuse(How::Refused, "its keywords are no Hash");
             return Ok(None);
         };
-        (cx.array_vec(all), keywords)
+        (cx.array_vec(listed), keywords)
     } else {
         (arguments, Value::NIL)
     };
