@@ -6,7 +6,7 @@ folder = Dir.mktmpdir
 Dir.chdir(folder)
 %w[SEGMENTS JOBS].each do |name|
   # That chapter's are run by two nodes (tests/nodes), that one's with a server (tests/redis).
-  guide = page(name).sub(/^## Between nodes$.*?(?=^## )/m, "").sub(/^### With Redis or Valkey$.*?(?=^##)/m, "")
+  guide = page(name).sub(/^## Between nodes$.*?(?=^## )/m, "").sub(/^### With Redis or Valkey$.*?(?=^\#{2,3} )/m, "")
   puts "#{name}: #{check_examples(guide)} examples"
 end
 Dir.chdir("/")
