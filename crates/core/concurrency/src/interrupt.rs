@@ -60,7 +60,7 @@ fn ignore_deadlock(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn due(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(Value::bool(cx.due_interrupt(cx.root, false).is_some()))
 }
-/// `__thread_check()`: takes an interrupt that is due. What is to be raised, if anything: its class may have a say in that.
+/// `__thread_check()`: takes an interrupt that is due, and raises it; or gives it, where its class has a say in what is raised.
 fn check(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let Some(v) = cx.next_interrupt(false) else { return Ok(Value::NIL) };
     if v == Value::TRUE {
@@ -68,7 +68,8 @@ fn check(cx: &mut Cx, _: Value, _: &[Value]) -> R {
         cx.pending.exc = u;
         return Err(Exit::Unwind);
     }
-    Ok(v)
+    let hook = cx.intern("exception");
+    if v.as_array().is_some() || !cx.builtin(v, hook) { Ok(v) } else { Err(cx.raise(v)) }
 }
 
 pub(crate) static TABLE: &[NativeDef] = &[
