@@ -1,9 +1,9 @@
 //! Which methods others may call.
 //!
-//! **Invariant.** A method is called for another node only if it is public, its code is the program's (bytecode, an accessor, a member of
-//! a Struct, a block of `define_method`), and it stands in a class of the object, which is not Object or above, or in a module that names
-//! it by `remote_methods`. So nothing of Kernel, no `send`, `instance_eval` or reflection is reached, under no alias either. A class that
-//! names methods gives those alone.
+//! **Invariant.** A method is called for another node only if all of this holds. It is public. Its code is the program's: bytecode, an
+//! accessor, a member of a Struct, a block of `define_method`. It stands in a class of the object below Object, or in a module that names
+//! it by `remote_methods`. A class that names methods gives those alone. So nothing of Kernel, no `send`, `instance_eval` or reflection is
+//! reached, under no alias either.
 
 use crate::leaf;
 use kumi_vm::method::Body;
