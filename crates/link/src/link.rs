@@ -41,6 +41,8 @@ pub struct Shared {
     pub told: Mutex<Told>,
     /// Something is there. It may be late: the serving thread looks at `told` itself before it sleeps.
     pub has_told: AtomicBool,
+    /// `told.held` is not empty.
+    pub has_held: AtomicBool,
     /// Who serves sleeps, or is about to, and was not woken yet.
     pub sleeping: AtomicBool,
     pub waker: Waker,
@@ -60,6 +62,8 @@ pub struct Told {
     /// Connections that it is to write to, and those for large messages.
     pub dirty: Vec<Arc<Channel>>,
     pub bulk: Vec<Arc<Channel>>,
+    /// Connections that may hold something back.
+    pub held: Vec<Arc<Channel>>,
     pub commands: Vec<Command>,
 }
 
@@ -151,6 +155,26 @@ impl Link {
     /// # Errors
     /// Why it will not arrive.
     pub fn send_traced(&self, peer: &Peer, message: impl Into<Message>, trace: Option<&Trace>) -> Result<(), SendError> {
+        self.send_by(peer, message.into(), trace, Writer::Sender)
+    }
+
+    /// As [`send_traced`](Self::send_traced) for one of many: where they come quickly, it goes with the next of them, and at once when
+    /// [`let_go`](Self::let_go) is called. Otherwise it is a millisecond late at most.
+    ///
+    /// # Errors
+    /// Why it will not arrive.
+    pub fn send_among(&self, peer: &Peer, message: impl Into<Message>, trace: Option<&Trace>) -> Result<(), SendError> {
+        self.send_by(peer, message.into(), trace, Writer::More)
+    }
+
+    /// Nothing follows what was held back: it goes.
+    pub fn let_go(&self) {
+        if self.shared.has_held.load(Ordering::Relaxed) {
+            self.shared.let_go();
+        }
+    }
+
+    fn send_by(&self, peer: &Peer, message: Message, trace: Option<&Trace>, writer: Writer) -> Result<(), SendError> {
         let Some(mut channel) = peer.channel() else {
             if self.shared.serving.stopping.load(Ordering::Relaxed) {
                 return Err(SendError::Stopped);
@@ -160,7 +184,7 @@ impl Link {
         };
         SCRATCH.with_borrow_mut(|out| {
             out.clear();
-            let kind = match &message.into() {
+            let kind = match &message {
                 Message::FromClient(m) => {
                     let needed = codec::features::needed(m);
                     if needed != 0 && peer.knows(needed) == Some(false) {
@@ -196,10 +220,12 @@ impl Link {
                     }
                 }
             }
-            let writer = if self.shared.is_served_here() { Writer::Server } else { Writer::Sender };
+            let writer = if self.shared.is_served_here() { Writer::Server } else { writer };
             let sent = channel.send(kind, out, trace, writer, &self.shared.registry, most);
-            if matches!(sent, Ok(Left::Tell) | Err(SendError::Slow)) {
-                self.shared.tell(&channel);
+            match sent {
+                Ok(Left::Tell) | Err(SendError::Slow) => self.shared.tell(&channel),
+                Ok(Left::Hold) => self.shared.hold(channel),
+                Ok(Left::Nothing) | Err(_) => {}
             }
             sent.map(|_| ())
         })
@@ -294,6 +320,30 @@ impl Shared {
         self.has_told.store(true, Ordering::Release);
         if !self.is_served_here() {
             self.wake();
+        }
+    }
+
+    /// The connection holds something back: who looks after what is due sees to it, should nobody do so before.
+    fn hold(&self, channel: Arc<Channel>) {
+        let mut told = self.told.lock();
+        if !told.held.iter().any(|c| c.token == channel.token) {
+            told.held.push(channel);
+        }
+        drop(told);
+        self.has_held.store(true, Ordering::SeqCst);
+        self.serving.look_soon();
+    }
+
+    /// What was held back goes.
+    pub fn let_go(&self) {
+        if !self.has_held.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        let held = std::mem::take(&mut self.told.lock().held);
+        for channel in held {
+            if channel.let_go(&self.registry) == Left::Tell {
+                self.tell(&channel);
+            }
         }
     }
 

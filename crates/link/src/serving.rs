@@ -26,6 +26,8 @@ const SPIN_LEAST: Time = 3_000;
 /// A wait that is not longer may be one that two threads' waking takes: now and then it is tried whether looking is quicker.
 const SPIN_TRIED: Time = 200_000;
 const TRIES: u32 = 32;
+/// What was held back goes after so long at the latest.
+const HELD: Time = 1_000_000;
 /// So long nobody looks what is due, at most, while messages come.
 const LOOKS: Time = 1_000_000;
 
@@ -46,6 +48,8 @@ pub trait Serves: Send {
     fn next(&mut self) -> Option<Time>;
     /// The end.
     fn finish(&mut self);
+    /// Is something held back?
+    fn holds(&self) -> bool;
 }
 
 /// See the module.
@@ -61,8 +65,10 @@ pub struct Serving {
     attended: AtomicBool,
     /// Somebody attends now.
     attends: AtomicBool,
-    /// Until when the link's thread sleeps. Changed with the server's lock held.
+    /// Until when the link's thread sleeps; 0: it does not. Changed with the server's lock held.
     planned: AtomicU64,
+    /// Something was held back since the link's thread last looked.
+    held: AtomicBool,
 }
 
 impl Serving {
@@ -83,6 +89,7 @@ impl Serving {
             attended,
             attends,
             planned: AtomicU64::new(0),
+            held: AtomicBool::new(false),
         };
         Ok((serving, outer))
     }
@@ -95,6 +102,15 @@ impl Serving {
     fn listen(&self, interest: Interest) {
         // The queue is gone when the link has ended: there is nothing to hear then.
         let _ = self.outer.reregister(&mut SourceFd(&self.sockets), SOCKETS, interest);
+    }
+
+    /// Something is held back: the link's thread sleeps no longer than that may be. While more comes it plans so by itself, and is not
+    /// woken for it.
+    pub fn look_soon(&self) {
+        self.held.store(true, Ordering::Relaxed);
+        if self.planned.load(Ordering::SeqCst) > now() + HELD {
+            self.wake_own();
+        }
     }
 
     /// Wakes the link's thread itself.
@@ -203,11 +219,17 @@ impl Serving {
     /// How long the link's thread sleeps; `None`: not at all.
     fn plan(&self) -> Option<Option<Duration>> {
         let mut slot = self.server.lock();
-        let next = slot.as_mut()?.next();
+        let server = slot.as_mut()?;
+        let next = server.next();
         // Those who attend may bring nearer what is due.
         let soon = self.attended.swap(false, Ordering::AcqRel).then(|| now() + LATE);
-        let until = next.into_iter().chain(soon).min();
-        self.planned.store(until.unwrap_or(Time::MAX), Ordering::Relaxed);
+        let held = self.held.swap(false, Ordering::Relaxed).then(|| now() + HELD);
+        let mut until = next.into_iter().chain(soon).chain(held).min();
+        self.planned.store(until.unwrap_or(Time::MAX), Ordering::SeqCst);
+        // Whoever held something back before that was stored did not wake this thread.
+        if held.is_none() && server.holds() {
+            until = until.into_iter().chain([now() + HELD]).min();
+        }
         match until.map(|t| t.saturating_sub(now())) {
             Some(0) => None,
             limit => Some(limit.map(Duration::from_nanos)),

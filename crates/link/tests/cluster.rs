@@ -220,6 +220,29 @@ fn a_large_value_does_not_keep_small_ones_waiting() {
 }
 
 #[test]
+fn what_is_held_back_goes_soon_and_in_its_order() {
+    let _dog = watchdog(120);
+    let east = Node1::named("east", &[]);
+    let west = Node1::named("west", &[&east]);
+    west.members(2);
+    west.put("east", "n", "0");
+    west.host.among.store(true, std::sync::atomic::Ordering::Relaxed);
+    // Nobody sends anything after the last of them, nor says that none follows.
+    for some in (1..40).chain([2; 40]).chain([1000]) {
+        let asks: Vec<_> = (0..some).map(|i| west.ask("east", put("n", format!("{i}")), None)).collect();
+        let index = |done| match done {
+            Ok(Done::Stored(Some(i))) => i,
+            other => panic!("{other:?}"),
+        };
+        let all: Vec<u64> = asks.iter().map(|a| index(a.recv_timeout(Duration::from_secs(20)).expect("an answer"))).collect();
+        assert!(all.windows(2).all(|w| w[0] + 1 == w[1]), "{all:?}");
+    }
+    let asked = west.ask("east", put("n", "x"), None);
+    west.link.let_go();
+    asked.recv_timeout(Duration::from_secs(20)).expect("an answer").unwrap();
+}
+
+#[test]
 fn two_that_call_each_other_at_once_keep_one_connection() {
     let _dog = watchdog(120);
     for round in 0..10 {

@@ -20,6 +20,8 @@ pub trait Service: Send + Sync {
     fn descriptor(&self) -> i32;
     /// The calling worker serves from here on, and is woken by the descriptor. False: it does not, the service has ended.
     fn attend(&self) -> bool;
+    /// A worker whose tasks use it has nothing to do: what they have not sent yet goes.
+    fn let_go(&self) {}
     /// Serves what is there. False: there was nothing. May wake tasks.
     fn serve(&self) -> bool;
     /// It is about to sleep. False: something is there.
@@ -44,6 +46,9 @@ impl Service for Several {
     }
     fn attend(&self) -> bool {
         self.any(|s| s.attend())
+    }
+    fn let_go(&self) {
+        self.0.iter().for_each(|s| s.let_go());
     }
     fn serve(&self) -> bool {
         self.any(|s| s.serve())
@@ -140,10 +145,12 @@ impl Attendance {
         self.several.load(Relaxed)
     }
 
-    /// Worker `w` attends from here on, if nobody does.
+    /// Worker `w`, whose tasks wait for what is served, attends from here on, if nobody does.
     pub fn begin(&self, w: usize) -> Option<Arc<dyn Service>> {
+        let service = lock(&self.service).together.clone()?;
+        service.let_go();
         self.by.compare_exchange(0, w + 1, AcqRel, Relaxed).ok()?;
-        let service = lock(&self.service).together.clone().filter(|s| s.attend());
+        let service = Some(service).filter(|s| s.attend());
         if service.is_none() {
             self.by.store(0, Release);
         }

@@ -471,17 +471,20 @@ impl Sched {
         (rung, n)
     }
 
-    fn put(&self, events: impl IntoIterator<Item = Event>) {
+    /// True: there was none before.
+    fn put(&self, events: impl IntoIterator<Item = Event>) -> bool {
         let mut inbox = lock(&self.inbox);
+        let first = inbox.is_empty();
         inbox.extend(events);
         self.pending.store(inbox.len(), Release);
+        first
     }
 
     /// Puts events into the inbox and sees to it that a worker that sleeps comes for them.
     fn deliver(&self, events: impl IntoIterator<Item = Event>) {
-        self.put(events);
-        if self.serving().is_some() {
-            // This very worker looks for them next.
+        let first = self.put(events);
+        if !first || self.serving().is_some() {
+            // Whoever was told of the first of them takes all; this very worker looks for them next.
             return;
         }
         if self.idle.has_poller() {

@@ -196,7 +196,7 @@ module Kumihimo
         under_way = []
         count = 0
         values.each do |value|
-          under_way << __begin_put(key, value, 0, nil, nil, true)
+          under_way << __begin_put(key, value, 0, nil, nil, true, true)
           count += 1
           __ended(under_way.shift, nil, false) if under_way.size >= WINDOW
         end
@@ -300,13 +300,14 @@ module Kumihimo
         end
       end
 
-      def __begin_put(key, value, bits, delay, ttl, wait)
+      # more: others follow at once, and go together.
+      def __begin_put(key, value, bits, delay, ttl, wait, more = false)
         bits = Calls.how(bits)
-        __seg_call_put(@peer, key, value, bits, delay, ttl, wait)
+        __seg_call_put(@peer, key, value, bits, delay, ttl, wait, more)
       rescue NotTransferable
         # Fields of records of streams that were not read yet: reading them is Ruby's. What can't travel raises again.
         __seg_encode(value)
-        __seg_call_put(@peer, key, value, bits, delay, ttl, wait)
+        __seg_call_put(@peer, key, value, bits, delay, ttl, wait, more)
       end
 
       def __get(key, take, after, timeout, whole)

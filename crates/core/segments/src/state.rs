@@ -69,6 +69,8 @@ pub trait Clients: Send + Sync {
     fn each_value(&self, f: &mut dyn FnMut(Value));
     /// The runtime ends: no cell is read from now on.
     fn runtime_ends(&self);
+    /// This is a fork's child: it is no node.
+    fn forked(&self);
 }
 
 /// Answers to be sent once the manager's lock is let go: those whose values are all encoded. The others wait with the clients.
@@ -345,7 +347,9 @@ pub fn boot(cx: &mut Cx) {
             let mut inner = made.shared.lock();
             inner.runs.forked();
             // Nor is it a node: others talk to its parent.
-            inner.clients = None;
+            if let Some(c) = inner.clients.take() {
+                c.forked();
+            }
             let now = inner.now();
             // Nobody of the child waits, or holds anything.
             drop(inner.act(|m, w| m.abandon(now, w)).1);

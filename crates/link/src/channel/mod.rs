@@ -4,7 +4,8 @@
 //! there. Only the serving thread reads, and it alone closes.
 //!
 //! **Invariant.** Bytes that wait are somebody's to send: the socket is full (`blocked`: the serving thread hears when it has room), or
-//! the serving thread has been told (`dirty`), or whoever holds the lock sends them before it lets go.
+//! the serving thread has been told (`dirty`), or they are held back (`held`: the connection is in [`Told::held`](crate::link::Told), and
+//! whoever sends next takes them along), or whoever holds the lock sends them before it lets go.
 
 mod peer;
 mod stuck;
@@ -56,6 +57,9 @@ pub const PIECE: usize = 32 << 10;
 /// Who sends so many messages more than come, each within [`SOON`] of the one before, leaves writing to the serving thread: it writes many at once.
 const ROW: u32 = 8;
 const SOON: Duration = Duration::from_micros(20);
+/// So many messages, or bytes, are held back for those that follow at once.
+const HELD: u32 = 16;
+const HELD_BYTES: usize = 8 << 10;
 
 /// A connection.
 pub struct Channel {
@@ -77,6 +81,8 @@ struct State {
     waiting_bytes: usize,
     blocked: bool,
     dirty: bool,
+    /// Messages that were held back.
+    held: u32,
     /// It is to be closed, for this reason.
     failed: Option<Why>,
     closed: bool,
@@ -101,6 +107,8 @@ pub struct Waiting {
 pub enum Writer {
     /// Whoever sends it, if that is wise.
     Sender,
+    /// The same, who is likely to send more at once: it may be held back for that.
+    More,
     /// The serving thread, which sends it itself, soon.
     Server,
 }
@@ -112,6 +120,8 @@ pub enum Left {
     Nothing,
     /// The serving thread is to write the rest: it is to be told.
     Tell,
+    /// The connection is the first time one that holds something back.
+    Hold,
 }
 
 /// How far reading came.
@@ -152,6 +162,7 @@ impl Channel {
             waiting_bytes: 0,
             blocked,
             dirty: false,
+            held: 0,
             failed: None,
             closed: false,
             bulk: 0,
@@ -263,6 +274,12 @@ impl Channel {
         let drained = s.high && s.backlog() < most / 8;
         s.high &= !drained;
         Ok(Flushed { more, drained })
+    }
+
+    /// Writes what was held back, if nobody did.
+    pub fn let_go(&self, registry: &Registry) -> Left {
+        let mut s = self.state.lock();
+        if s.held == 0 || s.closed || s.blocked || s.dirty || s.failed.is_some() { Left::Nothing } else { s.write_all(self, registry) }
     }
 
     /// The connection of a socket that was not connected yet.
@@ -450,11 +467,20 @@ impl State {
             return self.tell();
         }
         let now = Instant::now();
-        self.row = if self.last.is_some_and(|at| now.duration_since(at) < SOON) { self.row + 1 } else { 0 };
+        let soon = self.last.is_some_and(|at| now.duration_since(at) < SOON);
+        self.row = if soon { self.row + 1 } else { 0 };
         self.last = Some(now);
-        if self.row > ROW {
+        if soon && writer == Writer::More && self.held < HELD && self.backlog() < HELD_BYTES {
+            self.held += 1;
+            return if self.held == 1 { Left::Hold } else { Left::Nothing };
+        }
+        if self.row > ROW && self.held == 0 {
             return self.tell();
         }
+        self.write_all(of, registry)
+    }
+
+    fn write_all(&mut self, of: &Channel, registry: &Registry) -> Left {
         match self.write(of, registry) {
             Ok(Wrote::More) => self.tell(),
             Ok(_) => Left::Nothing,
@@ -467,6 +493,7 @@ impl State {
 
     /// Writes until nothing is left, the socket is full, or others are to have a turn.
     fn write(&mut self, of: &Channel, registry: &Registry) -> Result<Wrote, Why> {
+        self.held = 0;
         let mut left = if of.bulk.load(Ordering::Relaxed) { PIECE } else { TURN };
         let socket = &of.socket;
         loop {

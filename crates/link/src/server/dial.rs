@@ -258,7 +258,7 @@ impl Server {
         let Some(way) = channel.or_else(|| peer.channel()) else { return };
         for w in waiting {
             match way.send_payload(w, Writer::Server, &self.shared.registry, self.shared.limits.backlog) {
-                Ok(Left::Nothing) => {}
+                Ok(Left::Nothing | Left::Hold) => {}
                 Ok(Left::Tell) | Err(SendError::Slow) => self.shared.tell(&way),
                 // Its sender was told that it will arrive or the connection end.
                 Err(e) => {

@@ -166,6 +166,7 @@ impl Link {
             peers: Default::default(),
             told: Default::default(),
             has_told: AtomicBool::new(false),
+            has_held: AtomicBool::new(false),
             sleeping: AtomicBool::new(false),
             waker,
             registry,
@@ -245,6 +246,9 @@ impl Serves for Server {
         self.full = events.iter().count() >= EVENTS;
         let told = self.shared.has_told.load(Ordering::Acquire);
         let some = told || !events.is_empty() || !self.again.is_empty() || !self.bulk.is_empty();
+        if due {
+            self.shared.let_go();
+        }
         if some || due {
             self.serve(&events, told, due);
         }
@@ -266,6 +270,10 @@ impl Serves for Server {
         let sweep = (!self.lines.is_empty()).then_some(self.sweep_at);
         let times = [self.membership.next_deadline(), self.host.deadline(), self.dials.next(), self.accept_at, sweep];
         times.into_iter().flatten().min()
+    }
+
+    fn holds(&self) -> bool {
+        self.shared.has_held.load(Ordering::SeqCst)
     }
 
     /// The end: goodbye to all.

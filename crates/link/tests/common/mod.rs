@@ -6,6 +6,7 @@ use kumi_link::{Host, Link, Options, Peer, Why, now};
 use kumi_membership::{Member, Why as Gone};
 use kumi_segments::*;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender as Tx, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -21,6 +22,8 @@ pub struct Serving {
     pub changed: Condvar,
     /// While it is locked this node's thread stands still as soon as somebody asks for something.
     pub still: Mutex<()>,
+    /// Calls go among others, and nobody lets them go.
+    pub among: AtomicBool,
     incarnation: u64,
     options: ClientOptions,
 }
@@ -28,11 +31,12 @@ pub struct Serving {
 struct Outgoing<'a> {
     link: &'a Link,
     peer: &'a Peer,
+    among: bool,
 }
 
 impl Outbox<Bytes, Token> for Outgoing<'_> {
     fn send(&mut self, m: FromClient<Bytes>) {
-        let _ = self.link.send(self.peer, m);
+        let _ = if self.among { self.link.send_among(self.peer, m, None) } else { self.link.send(self.peer, m) };
     }
     fn ended(&mut self, token: Token, result: Result<Done<Bytes>, Failure>) {
         let _ = token.send(result);
@@ -50,6 +54,7 @@ impl Serving {
             events: Mutex::default(),
             changed: Condvar::new(),
             still: Mutex::default(),
+            among: AtomicBool::new(false),
             incarnation,
             options: ClientOptions { lease, ..ClientOptions::default() },
         })
@@ -83,7 +88,7 @@ impl Serving {
     }
 
     fn with_client<T>(&self, peer: &Peer, f: impl FnOnce(&mut Client<Bytes, Token>, &mut Outgoing<'_>) -> T) -> Option<T> {
-        let mut out = Outgoing { link: self.link.get()?, peer };
+        let mut out = Outgoing { link: self.link.get()?, peer, among: self.among.load(Relaxed) };
         self.clients.lock().unwrap().get_mut(&**peer.name()).map(|c| f(c, &mut out))
     }
 }
@@ -203,7 +208,9 @@ impl Node1 {
         }
         let until = limit.map(|l| now() + l.as_nanos() as u64);
         let name = self.host.with_client(&peer, |c, out| c.call(now(), call, tx, until, out));
-        self.link.nudge();
+        if !self.host.among.load(Relaxed) {
+            self.link.nudge();
+        }
         (rx, name.unwrap_or(0))
     }
 

@@ -125,6 +125,10 @@ impl Cx {
     pub fn expect_service(&mut self) {
         self.sched().expect_service(self.worker);
     }
+    /// Will this worker go on with another task, should this one wait?
+    pub fn others_are_ready(&self) -> bool {
+        self.sched_cell().get().is_some_and(|s| s.has_ready(self.worker))
+    }
     /// Has a thread of the pool do `work`, which may block or compute. No task waits for it, and neither does the end of the
     /// process; a fork's child does not have it. False, and `work` is dropped: enough is under way.
     pub fn spawn_job(&mut self, work: impl FnOnce() + Send + 'static) -> bool {

@@ -25,7 +25,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_peer", 1, peer),
     leaf("__seg_engine_name", 1, engine_name),
     leaf("__seg_engine_close", 1, engine_close),
-    leaf("__seg_call_put", 7, call_put),
+    leaf("__seg_call_put", 8, call_put),
     leaf("__seg_call_get", 4, call_get),
     leaf("__seg_call_commit", 3, call_commit),
     leaf("__seg_call_give_back", 3, call_give_back),
@@ -283,7 +283,7 @@ fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: 
     Ok(Store { key, update: bits & UPDATE != 0, value, owned: bits & OWNED != 0, delay: ns(delay), ttl: ns(ttl) })
 }
 pub fn begin(cx: &mut Cx, peer: Value, what: Call<Cell>) -> R {
-    begin_until(cx, peer, what, None, None)
+    begin_until(cx, peer, what, None, None, false)
 }
 /// What a call does, and to which keys.
 fn about(what: &Call<Cell>) -> (&'static str, SmallVec<[u8; 32]>) {
@@ -307,8 +307,8 @@ fn about(what: &Call<Cell>) -> (&'static str, SmallVec<[u8; 32]>) {
     });
     (does, keys)
 }
-/// With an end: then it has been done, or has not and will not be.
-fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, spares: Option<&'static Made>) -> R {
+/// With an end: then it has been done, or has not and will not be. `more`: other calls follow at once.
+fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, spares: Option<&'static Made>, more: bool) -> R {
     let Some(OwnerData(owner)) = peer.as_data::<OwnerData>() else { return Err(cx.type_error("no node")) };
     let owner = owner.clone();
     if let Err(why) = owner.reachable() {
@@ -323,17 +323,18 @@ fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, s
     let about = about(&what);
     let data = CallData { owner: owner.clone(), call: call.clone(), peeks, takes, spares, about, number: Mutex::new(None) };
     let v = cx.data(cx.k.object, data);
-    let n = owner.call(what, &call, until.map(|t| t.saturating_sub(now_ns())));
+    let n = owner.call(what, &call, until.map(|t| t.saturating_sub(now_ns())), more || cx.others_are_ready());
     if let Some(d) = v.as_data::<CallData>() {
         *d.number.lock() = Some(n);
     }
     Ok(v)
 }
-/// `__seg_call_put(peer, key, value, bits, delay, ttl, wait)`: wait for room: for ever, not at all, or until then.
+/// `__seg_call_put(peer, key, value, bits, delay, ttl, wait, more)`: wait for room: for ever, not at all, or until then. `more`: others
+/// follow at once.
 fn call_put(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let store = store(cx, a[1], a[2], a[3], a[4], a[5])?;
     let until = a[6].as_fix().and_then(|t| u64::try_from(t).ok());
-    begin_until(cx, a[0], Call::Put(Put { store, wait: a[6].truthy() }), until, None)
+    begin_until(cx, a[0], Call::Put(Put { store, wait: a[6].truthy() }), until, None, a[7].truthy())
 }
 /// `__seg_call_get(peer, [[key, take, after], ..], lease, wait)`: lease: nanoseconds, or nil; true: none, and the end of a key stays.
 fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -344,7 +345,7 @@ fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         inputs.push((name_of(cx, at(0))?, kind(at(1)), after(cx, at(2))?));
     }
     let spares = if a[2] == Value::TRUE { Some(made(cx)?) } else { None };
-    begin_until(cx, a[0], Call::Get(Ask { inputs, lease: ns(a[2]), wait: a[3].truthy() }), None, spares)
+    begin_until(cx, a[0], Call::Get(Ask { inputs, lease: ns(a[2]), wait: a[3].truthy() }), None, spares, false)
 }
 /// `__seg_call_commit(peer, leases, [[key, value, bits, delay, ttl], ..])`
 fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -498,7 +499,7 @@ fn trouble(cx: &mut Cx, e: Trouble, d: &CallData) -> Exit {
 /// Nobody gets what stands under a lease: it comes back.
 fn give_back(d: &CallData, segments: &[RemoteSegment<Cell>]) {
     for lease in segments.iter().filter_map(|s| s.lease) {
-        d.owner.call(Call::GiveBack { lease, left: None }, &Arc::default(), None);
+        d.owner.call(Call::GiveBack { lease, left: None }, &Arc::default(), None, false);
     }
 }
 fn segment(cx: &mut Cx, s: &RemoteSegment<Cell>, later: &mut Later) -> R {

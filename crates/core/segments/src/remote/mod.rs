@@ -28,6 +28,7 @@ use kumi_vm::*;
 use kumi_wire::{Bytes, Trace};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// This node among others.
@@ -45,8 +46,8 @@ pub struct Remote {
     pub(crate) news: member::News,
     /// Connections that failed: with whom, and why; the last ones.
     refused: Mutex<VecDeque<(Box<str>, Box<str>)>>,
-    /// The process whose thread serves the connections: a child of it is no node.
-    process: u32,
+    /// The process is a child of the one whose thread serves the connections, and no node.
+    forked: AtomicBool,
     /// Why this node is in the cluster no more.
     over: OnceLock<String>,
     /// Who uses the connections as well.
@@ -111,6 +112,8 @@ struct Out<'a> {
     remote: &'a Remote,
     peer: &'a Peer,
     ended: Vec<(Arc<Call>, Ended)>,
+    /// More calls are likely to follow at once.
+    among: bool,
 }
 
 /// A value's bytes for a message, whose trace is that of the first of its values that has one.
@@ -128,7 +131,10 @@ impl Outbox<Cell, Arc<Call>> for Out<'_> {
         if let Ok(m) = m.try_map(|c| bytes_of(&c, &mut trace)) {
             if let Some((link, peer)) = self.remote.known(self.peer) {
                 // One that can't be sent is lost: its call is repeated on the next connection.
-                let _ = link.send_traced(peer, m, trace.as_deref());
+                let _ = match self.among {
+                    true => link.send_among(peer, m, trace.as_deref()),
+                    false => link.send_traced(peer, m, trace.as_deref()),
+                };
             }
         }
     }
@@ -154,10 +160,10 @@ impl std::fmt::Display for Owner {
 }
 
 impl Owner {
-    /// Makes a call, which ends after `long` nanoseconds. Values were encoded before.
-    pub fn call(&self, what: kumi_segments::Call<Cell>, call: &Arc<Call>, long: Option<u64>) -> u64 {
+    /// Makes a call, which ends after `long` nanoseconds. Values were encoded before. `among`: others are likely to follow at once.
+    pub fn call(&self, what: kumi_segments::Call<Cell>, call: &Arc<Call>, long: Option<u64>, among: bool) -> u64 {
         match self {
-            Owner::Node(remote, peer) => remote.call(peer, what, call, long),
+            Owner::Node(remote, peer) => remote.call(peer, what, call, long, among),
             Owner::Engine(engine) => match what.try_map(&mut |c: Cell| c.bytes().cloned().ok_or(())) {
                 Ok(what) => {
                     let call = call.clone();
@@ -224,7 +230,7 @@ impl Remote {
             encoder: Encoder::new(cx),
             news: Default::default(),
             refused: Mutex::default(),
-            process: std::process::id(),
+            forked: AtomicBool::new(false),
             over: OnceLock::new(),
             guest: OnceLock::new(),
         });
@@ -248,7 +254,10 @@ impl Remote {
     }
     /// Does something with a proxy, and tells of the calls that ended by it.
     fn with<T>(&self, peer: &Peer, f: impl FnOnce(&mut Client<Cell, Arc<Call>>, &mut Out) -> T) -> T {
-        let mut out = Out { remote: self, peer, ended: Vec::new() };
+        self.with_among(peer, false, f)
+    }
+    fn with_among<T>(&self, peer: &Peer, among: bool, f: impl FnOnce(&mut Client<Cell, Arc<Call>>, &mut Out) -> T) -> T {
+        let mut out = Out { remote: self, peer, ended: Vec::new(), among };
         let done = f(&mut peer.client.lock(), &mut out);
         for (call, r) in out.ended {
             call.end(r);
@@ -256,9 +265,10 @@ impl Remote {
         done
     }
     /// Makes a call, which ends after `long` nanoseconds.
-    pub fn call(&self, peer: &Peer, what: kumi_segments::Call<Cell>, call: &Arc<Call>, long: Option<u64>) -> u64 {
+    pub fn call(&self, peer: &Peer, what: kumi_segments::Call<Cell>, call: &Arc<Call>, long: Option<u64>, among: bool) -> u64 {
         let deadline = long.map(|l| clock::now().saturating_add(l));
-        let (number, hears) = self.with(peer, |c, out| (c.call(clock::now(), what, call.clone(), deadline, out), c.is_connected()));
+        let (number, hears) =
+            self.with_among(peer, among, |c, out| (c.call(clock::now(), what, call.clone(), deadline, out), c.is_connected()));
         if !hears && !self.connect(peer) || self.over.get().is_some() {
             // It has gone meanwhile, and this call was not there yet to be told.
             self.with(peer, |c, out| c.gone(out));
@@ -309,7 +319,7 @@ impl Remote {
         if let Some(why) = self.over.get() {
             return Err(why.clone());
         }
-        if std::process::id() != self.process {
+        if self.forked.load(Ordering::Relaxed) {
             return Err("a forked child is no node of the cluster: start one by kumi node".into());
         }
         // What is left to do for it is done when the call is made.
@@ -473,6 +483,9 @@ impl Clients for Remote {
     }
     fn runtime_ends(&self) {
         self.encoder.close();
+    }
+    fn forked(&self) {
+        self.forked.store(true, Ordering::Relaxed);
     }
 }
 

@@ -15,6 +15,9 @@ impl Service for Connections {
     fn attend(&self) -> bool {
         self.0.attend()
     }
+    fn let_go(&self) {
+        self.0.let_go();
+    }
     fn serve(&self) -> bool {
         self.0.serve()
     }

@@ -29,7 +29,7 @@ struct Away {
 impl Away {
     fn end(&self) {
         if !self.over.swap(true, Relaxed) {
-            self.owner.call(Call::Watch(Watch::End(self.number)), &Arc::<Pending>::default(), None);
+            self.owner.call(Call::Watch(Watch::End(self.number)), &Arc::<Pending>::default(), None, false);
         }
     }
 }
