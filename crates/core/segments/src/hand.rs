@@ -11,12 +11,28 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// A runner, as its thread has it.
 pub struct Runner {
     /// By which the manager's side knows it. Numbers are never given twice.
     pub number: u64,
     pub hand: Shared,
+    /// How many runs it was dealt last, and when; 0: that was not looked at.
+    pub dealt: (AtomicU64, AtomicU64),
+    /// It has left runs to who started them.
+    pub left: AtomicBool,
+}
+
+impl Runner {
+    pub fn note_deal(&self, runs: usize, at: u64) {
+        self.dealt.0.store(runs as u64, Relaxed);
+        self.dealt.1.store(at, Relaxed);
+    }
+    /// The last deal, once.
+    pub fn take_deal(&self) -> (u64, u64) {
+        (self.dealt.0.load(Relaxed), self.dealt.1.swap(0, Relaxed))
+    }
 }
 
 /// A hand and its lock.
@@ -50,6 +66,8 @@ pub struct Due {
     /// One is owned and was not taken.
     pub refused: bool,
     pub quiet: bool,
+    /// How many were dealt with it.
+    pub behind: usize,
 }
 
 /// The run that its runner is at.
@@ -133,7 +151,7 @@ mod tests {
 
     fn due(run: u32, quiet: bool) -> Due {
         let (object, plan, values) = (Value::fix(i64::from(run)), Value::NIL, SmallVec::new());
-        Due { run, object, plan, values, encoded: false, traced: None, refused: false, quiet }
+        Due { run, object, plan, values, encoded: false, traced: None, refused: false, quiet, behind: 0 }
     }
     fn hand(runs: &[(u32, bool)]) -> Hand {
         Hand { due: runs.iter().map(|r| due(r.0, r.1)).collect(), ..Hand::default() }

@@ -13,6 +13,14 @@ use crate::{clock, leaf};
 use kumi_segments::{Asked, Hold, Input, LeaseId, New, Output, Waiter};
 use kumi_vm::*;
 use smallvec::SmallVec;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Runs are brief that take less, in nanoseconds.
+const BRIEF: u64 = 2_000;
+/// So many of them are ready when who starts more lets them be done.
+const MANY: usize = 32;
+/// How long a runner leaves them to who starts them, in nanoseconds.
+const LEFT: u64 = 100_000;
 
 pub static TABLE: &[NativeDef] = &[
     leaf("__seg_start", 2, start),
@@ -38,20 +46,29 @@ pub fn start_of_class(cx: &mut Cx, class: Value, _: &[Value]) -> R {
     let made = made(cx)?;
     let Some(plan) = made.plans.of(class) else { return Err(Exit::Miss) };
     let Some(object) = cx.new_plain(class) else { return Err(Exit::Miss) };
-    match begin(cx, made, object, plan)? {
-        false => Ok(object),
-        true => {
-            let first = cx.intern("__first_started");
-            Err(cx.call(class, first, &[object]))
-        }
-    }
+    let then = match begin(cx, made, object, plan)? {
+        Begun::Served => return Ok(object),
+        Begun::First => "__first_started",
+        Begun::Many => "__many_started",
+    };
+    let then = cx.intern(then);
+    Err(cx.call(class, then, &[object]))
 }
 /// `__seg_start(object, plan)`: its run begins when its inputs are there. True: the library starts the first runner.
 fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    Ok(Value::bool(begin(cx, made, a[0], a[1])?))
+    Ok(Value::bool(begin(cx, made, a[0], a[1])? == Begun::First))
 }
-fn begin(cx: &mut Cx, made: &'static Made, object: Value, plan: Value) -> Result<bool, Exit> {
+/// What is left to the library.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    Served,
+    /// There is no runner yet.
+    First,
+    /// Many brief ones are ready: they are best done here and now.
+    Many,
+}
+fn begin(cx: &mut Cx, made: &'static Made, object: Value, plan: Value) -> Result<Begun, Exit> {
     let Some(p) = plan.as_data::<Plan>() else { return Err(cx.type_error("no plan of a code segment")) };
     cx.heap.publish(object);
     cx.heap.publish(plan);
@@ -99,6 +116,7 @@ fn begin(cx: &mut Cx, made: &'static Made, object: Value, plan: Value) -> Result
         };
         let number = inner.runs.add(run);
         if complete {
+            made.starter.store(cx.worker + 1, Relaxed);
             let w = inner.runs.is_ready(number);
             woken.add(w);
         } else if !stopped {
@@ -110,9 +128,14 @@ fn begin(cx: &mut Cx, made: &'static Made, object: Value, plan: Value) -> Result
             }
         }
         let served = inner.runs.is_served();
+        let many = complete && inner.runs.ready() >= MANY && made.brief.load(Relaxed);
         drop(inner);
         woken.wake(cx);
-        return Ok(!served);
+        return Ok(match served {
+            false => Begun::First,
+            true if many => Begun::Many,
+            true => Begun::Served,
+        });
     }
 }
 
@@ -125,7 +148,7 @@ fn expect(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 fn runner(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let made = made(cx)?;
     let (number, hand) = made.shared.lock().runs.seat();
-    Ok(cx.data(cx.k.object, Runner { number, hand }))
+    Ok(cx.data(cx.k.object, Runner { number, hand, dealt: Default::default(), left: Default::default() }))
 }
 /// `__seg_next(runner)`: a code segment that is ready, its inputs set; or it and why it can't run: an error, or true: an input is
 /// owned and not taken. true: another runner is to be started first; nil: this one is not needed any more.
@@ -137,6 +160,7 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return show(cx, made, due);
     }
     let mut named_wait = false;
+    let brief = note_last_deal(cx, made, me);
     loop {
         let mut woken = Woken::default();
         let mut inner = made.shared.lock();
@@ -161,6 +185,21 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
                 return Ok(Value::NIL);
             }
         }
+        if brief && is_elsewhere(cx, made, me) {
+            drop(inner);
+            let waker = cx.waker();
+            inner = made.shared.lock();
+            if inner.runs.idle(me.number, waker) {
+                drop(inner);
+                woken.wake(cx);
+                // Should nobody call it.
+                return Err(cx.park(now_ns() + LEFT));
+            }
+            drop(inner);
+            woken.wake(cx);
+            cx.no_wait();
+            return Ok(Value::NIL);
+        }
         let alone = !inner.runs.has_spare();
         // This one came; nobody else does.
         let due = if alone { None } else { inner.deal(me.number, &mut woken) };
@@ -171,9 +210,28 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             if named_wait {
                 cx.no_wait();
             }
+            if let Some(due) = &due {
+                me.note_deal(due.behind + 1, if cx.are_others_waiting() { now_ns() } else { 0 });
+            }
             return due.map_or(Ok(Value::TRUE), |due| show(cx, made, due));
         }
     }
+}
+/// The runs that this runner was dealt last are over: are they brief, so that it costs more to hand them to another worker than to do
+/// them?
+fn note_last_deal(cx: &Cx, made: &'static Made, me: &Runner) -> bool {
+    let (runs, since) = me.take_deal();
+    if since != 0 && runs > 0 {
+        made.brief.store(cx.are_others_waiting() && now_ns().saturating_sub(since) < runs * BRIEF, Relaxed);
+    }
+    made.brief.load(Relaxed)
+}
+/// Has another worker started a code segment meanwhile, which is about to see to it? That is believed once at a time.
+fn is_elsewhere(cx: &Cx, made: &'static Made, me: &Runner) -> bool {
+    let starter = made.starter.swap(0, Relaxed);
+    let elsewhere = starter != 0 && starter != cx.worker + 1 && !me.left.load(Relaxed);
+    me.left.store(elsewhere, Relaxed);
+    elsewhere
 }
 /// The object of a run that begins, its inputs set.
 fn show(cx: &mut Cx, made: &'static Made, mut due: Due) -> R {

@@ -2,7 +2,7 @@
 //!
 //! **Invariant.** A run waits, is ready, or is in a runner's hand until it is over. What it took stands under open leases until it
 //! commits or is given up; its outputs are kept here until then. Before a runner gets runs there is a spare one, idle or coming;
-//! while any run is ready, or due in a hand, a runner is coming. So a run that blocks holds up nobody: the one that comes takes
+//! while any run is ready, or due in a hand, a runner is coming, or one of the idle comes in a moment by itself. So a run that blocks holds up nobody: the one that comes takes
 //! half of what is due behind it.
 
 use crate::cell::Cell;
@@ -149,6 +149,7 @@ impl Run {
             traced: None,
             refused: false,
             quiet: self.joiners.is_empty(),
+            behind: 0,
         };
         for g in &self.inputs {
             if due.traced.is_none() && g.lease.is_some() {
@@ -246,6 +247,7 @@ impl Runs {
             r.joiners.retain(|w| !w.is_spent());
             r.joiners.push(waker);
         }
+        self.call_for_ready(woken);
         true
     }
     /// The object's run, if a runner is at it: it is no quiet one from now on.
@@ -298,8 +300,9 @@ impl Runs {
     }
     fn drop_run(&mut self, run: u32, woken: &mut Woken) {
         self.busy = self.busy.saturating_sub(1);
-        for w in self.remove(run).into_iter().flat_map(|r| r.joiners) {
-            woken.add(Some(w));
+        if let Some(mut r) = self.remove(run) {
+            r.joiners.drain(..).for_each(|w| woken.add(Some(w)));
+            woken.drop_later(r);
         }
     }
     fn remove(&mut self, run: u32) -> Option<Box<Run>> {
@@ -346,6 +349,11 @@ impl Runs {
         }
         (requests, leases)
     }
+    /// How many are ready.
+    #[inline]
+    pub fn ready(&self) -> usize {
+        self.ready.len()
+    }
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.stopped
@@ -358,6 +366,7 @@ impl Runs {
         }
         self.settling.retain(|w| !w.is_spent());
         self.settling.push(waker);
+        self.call_for_ready(woken);
         true
     }
     fn note_all(&mut self, woken: &mut Woken) {
@@ -440,6 +449,12 @@ impl Runs {
             }
         }
         None
+    }
+    /// Who started what is ready waits now, and a runner may have left it to that task.
+    fn call_for_ready(&mut self, woken: &mut Woken) {
+        if !self.ready.is_empty() {
+            woken.add(self.call_one());
+        }
     }
     /// The runner has come for a run: what it has behind it is noted.
     pub fn come(&mut self, number: u64, woken: &mut Woken) {
@@ -539,7 +554,10 @@ impl Inner {
                 }
             }
         }
-        let first = mine.begin();
+        let mut first = mine.begin();
+        if let Some(f) = &mut first {
+            f.behind = mine.due.len();
+        }
         let laden = !mine.due.is_empty();
         drop(mine);
         if let Some(s) = self.runs.runners.get_mut(&number).filter(|s| laden && !s.laden) {

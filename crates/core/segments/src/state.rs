@@ -5,14 +5,14 @@
 use crate::cell::Cell;
 use crate::keys::Anchor;
 use crate::plan::Plans;
-use crate::runs::Runs;
+use crate::runs::{Run, Runs};
 use kumi_segments::{Both, FromOwner, KeyId, Manager, Node, NodeOptions, Time, Waiter};
 use kumi_vm::*;
 use parking_lot::{Mutex, MutexGuard};
 use slotmap::SecondaryMap;
 use smallvec::SmallVec;
 use std::collections::HashSet;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, OnceLock};
 
 /// Who waits on this node.
@@ -78,6 +78,25 @@ pub trait Clients: Send + Sync {
 #[must_use]
 pub struct Replies(pub Vec<(Box<[u8]>, FromOwner<Cell>)>);
 
+/// Looks at a lock that is given back so often before the thread sleeps: some microseconds, which is what it is held for. Neither is the core
+/// given away meanwhile.
+const LOOKS: u32 = 100;
+
+/// Locks what is held for a few microseconds at most.
+#[inline]
+pub fn lock_soon<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.try_lock().unwrap_or_else(|| look_and_lock(m))
+}
+#[cold]
+fn look_and_lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    for _ in 0..LOOKS {
+        std::hint::spin_loop();
+        if let Some(locked) = (!m.is_locked()).then(|| m.try_lock()).flatten() {
+            return locked;
+        }
+    }
+    m.lock()
+}
 /// The manager behind its lock. Cells that take part in marking hold it.
 pub struct Shared(Mutex<Inner>);
 // SAFETY: it refers to published cells only, which are kept alive as the crate says.
@@ -92,6 +111,8 @@ pub struct Woken {
     wakers: SmallVec<[Waker; 2]>,
     /// Answers to clients, which are sent then.
     away: Option<Box<Away>>,
+    /// Runs that are over, to be given back then.
+    gone: Vec<Box<Run>>,
 }
 
 struct Away {
@@ -119,6 +140,10 @@ impl Woken {
             away.clients.answer(away.replies);
         }
     }
+    /// This run is over.
+    pub fn drop_later(&mut self, run: Box<Run>) {
+        self.gone.push(run);
+    }
     #[inline]
     pub fn add(&mut self, w: Option<Waker>) {
         if let Some(w) = w {
@@ -127,10 +152,11 @@ impl Woken {
     }
     #[inline]
     pub fn join(&mut self, other: Woken) {
-        if other.wakers.is_empty() && other.away.is_none() {
+        if other.wakers.is_empty() && other.away.is_none() && other.gone.is_empty() {
             return;
         }
         self.wakers.extend(other.wakers);
+        self.gone.extend(other.gone);
         match (&mut self.away, other.away) {
             (Some(a), Some(b)) => a.replies.0.extend(b.replies.0),
             (a @ None, b) => *a = b,
@@ -142,7 +168,7 @@ impl Woken {
 impl Shared {
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock()
+        lock_soon(&self.0)
     }
 }
 
@@ -196,7 +222,7 @@ impl Inner {
             }
         });
         if let Some(clients) = clients {
-            woken.join(Woken { wakers: SmallVec::new(), away: Some(Box::new(Away { clients, replies })) });
+            woken.join(Woken { away: Some(Box::new(Away { clients, replies })), ..Woken::default() });
         }
     }
     /// Others ask for this key: what is put there from now on is encoded at once.
@@ -229,6 +255,10 @@ pub struct Made {
     pub root: Value,
     /// Puts may be traced: not all are a native's.
     pub traces: AtomicBool,
+    /// Which worker started the last code segment that was complete then, plus one; 0: a runner has seen that.
+    pub starter: AtomicUsize,
+    /// The runs that were dealt last were brief.
+    pub brief: AtomicBool,
     /// Says that nothing is there.
     pub none: Value,
     /// Stands at the end of a key that was closed.
@@ -313,7 +343,19 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.keep(a[2]);
     let end_bytes = crate::encode::encode(cx, a[2])?;
     let end_class = a[2].header().map_or(Value::NIL, |h| h.class());
-    let made = Made { shared, plans, key_class, root, traces: AtomicBool::new(false), none: a[1], end: a[2], end_class, end_bytes };
+    let made = Made {
+        shared,
+        plans,
+        key_class,
+        root,
+        traces: AtomicBool::new(false),
+        starter: AtomicUsize::new(0),
+        brief: AtomicBool::new(false),
+        none: a[1],
+        end: a[2],
+        end_class,
+        end_bytes,
+    };
     let _ = cx.shared_state::<State>().made.set(made);
     crate::quick::front(cx);
     Ok(Value::NIL)

@@ -19,7 +19,7 @@ pub mod watch;
 use crate::cell::Cell;
 use crate::clock;
 use crate::encode::Symbols;
-use crate::state::{Bell, Clients, Replies, Shared, lease};
+use crate::state::{Bell, Clients, Replies, Shared, lease, lock_soon};
 use encoder::Encoder;
 use host::Serving;
 use kumi_link::{Link, Message, SendError};
@@ -258,7 +258,7 @@ impl Remote {
     }
     fn with_among<T>(&self, peer: &Peer, among: bool, f: impl FnOnce(&mut Client<Cell, Arc<Call>>, &mut Out) -> T) -> T {
         let mut out = Out { remote: self, peer, ended: Vec::new(), among };
-        let done = f(&mut peer.client.lock(), &mut out);
+        let done = f(&mut lock_soon(&peer.client), &mut out);
         for (call, r) in out.ended {
             call.end(r);
         }
