@@ -65,6 +65,33 @@ fn the_guide_is_right() {
     }
 }
 
+#[test]
+fn large_strings_arrive_as_they_were() {
+    let puppets = Puppets::new();
+    let [_east, mut west] = puppets.of(["east", "west"]);
+    let same = "->(x) { [x == $text, x.encoding == $text.encoding, x.valid_encoding? == $text.valid_encoding?, \
+                x.ascii_only? == $text.ascii_only?, x.frozen?] }";
+    west.is(&format!("$same = {same}; 1"), "1");
+    let texts = [
+        "'x' * 5_000_000",
+        "'xé' * 2_000_000",
+        "'€' * 2_000_000 + \"\\xe2\\x82\"",
+        "\"\\xff\" * 5_000_000",
+        "('x' * 5_000_000).b",
+        "('ä' * 2_500_000).encode('UTF-16LE')",
+    ];
+    for text in texts {
+        let puts = "S['east'].put('t', $text); S['east'].put('t', $text.dup, move: true); S['east'].put_all('t', [$text, $text]); 1";
+        west.is(&format!("$text = ({text}).freeze; {puts}"), "1");
+        west.is("$same.(S['east'].peek('t'))", "[true, true, true, true, true]");
+        west.is("$same.(S['east'].take('t'))", "[true, true, true, true, true]");
+        west.is("$same.(S['east'].take('t'))", "[true, true, true, true, false]");
+        west.is("$same.(S['east'].take_segment('t').value)", "[true, true, true, true, true]");
+        west.is("4.times.map { Thread.new { $same.(S['east'].peek('t')) } }.map(&:value).uniq", "[[true, true, true, true, true]]");
+        west.is("$same.(S['east'].take?('t'))", "[true, true, true, true, true]");
+    }
+}
+
 // Faults.
 
 #[test]

@@ -105,6 +105,14 @@ impl Cell {
         let bytes = encode::encode(cx, self.value)?;
         Ok(self.with_bytes(Bytes::from(bytes)))
     }
+    /// The same of an argument of the running native, which has changed nothing so far.
+    ///
+    /// # Errors
+    /// The value can't travel; or the native is called again when a large one is encoded.
+    pub fn encode_argument(&self, cx: &mut Cx) -> Result<Cell, Exit> {
+        let bytes = encode::encode_argument(cx, self.value)?;
+        Ok(self.with_bytes(Bytes::from(bytes)))
+    }
     /// The same with this encoding.
     pub fn with_bytes(&self, bytes: Bytes) -> Cell {
         let trace = self.trace().cloned();

@@ -23,6 +23,7 @@
 //! with an [`Exit`]: natives call it before they change anything.
 
 mod aside;
+mod large;
 mod path;
 mod read;
 mod shapes;
@@ -32,6 +33,7 @@ mod write;
 pub use aside::Aside;
 use kumi_vm::*;
 use kumi_wire::value::Limits;
+pub use large::{Large, encode_argument};
 use parking_lot::Mutex;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;

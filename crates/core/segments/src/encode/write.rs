@@ -75,6 +75,24 @@ pub(super) enum Stop {
     Exit(Exit),
 }
 
+/// A String.
+pub(super) fn text(out: &mut Writer, s: &StrObj) {
+    let (e, bytes) = (EncIndex::from_u8(s.enc()), s.bytes());
+    if bytes.len() >= LARGE {
+        out.buffer().want(bytes.len() + 64);
+    }
+    if e == EncIndex::BINARY {
+        out.bin(bytes);
+    } else if e == EncIndex::UTF_8 {
+        match simdutf8::basic::from_utf8(bytes) {
+            Ok(text) => out.str(text),
+            Err(_) => out.encoded(e.name(), bytes),
+        }
+    } else {
+        out.encoded(e.name(), bytes);
+    }
+}
+
 /// Who walks: a worker, which knows every kind of value; or somebody beside the workers, who knows a few.
 pub(super) trait Walker {
     /// Before each value; so many bytes are written.
@@ -244,23 +262,11 @@ impl Encoder<'_> {
 
     #[inline]
     fn text(&mut self, s: Gc<StrObj>) -> Result<(), Stop> {
-        let (e, bytes) = (EncIndex::from_u8(s.enc()), s.bytes());
-        if bytes.len() >= LARGE {
-            if self.out.written() + bytes.len() > MOST {
-                return Err(Stop::Because("the value has more than 1 GB of bytes"));
-            }
-            self.out.buffer().want(bytes.len() + 64);
+        let more = s.bytes().len();
+        if more >= LARGE && self.out.written() + more > MOST {
+            return Err(Stop::Because("the value has more than 1 GB of bytes"));
         }
-        if e == EncIndex::BINARY {
-            self.out.bin(bytes);
-        } else if e == EncIndex::UTF_8 {
-            match simdutf8::basic::from_utf8(bytes) {
-                Ok(text) => self.out.str(text),
-                Err(_) => self.out.encoded(e.name(), bytes),
-            }
-        } else {
-            self.out.encoded(e.name(), bytes);
-        }
+        text(&mut self.out, &s);
         Ok(())
     }
 

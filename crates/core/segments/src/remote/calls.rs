@@ -5,7 +5,7 @@
 
 use super::{Call as Pending, Ended, Here, Owner, Remote};
 use crate::cell::Cell;
-use crate::encode::{FILL, Later};
+use crate::encode::{FILL, Large, Later};
 use crate::keys::name_value;
 use crate::leaf;
 use crate::put::{OWNED, UPDATE, how, trace_value};
@@ -272,10 +272,9 @@ fn ns(v: Value) -> Option<Time> {
 pub fn too_long(value: &Cell) -> bool {
     value.bytes().is_some_and(|b| b.len() > MESSAGE_BYTES)
 }
-fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: Value) -> Result<Store<Cell>, Exit> {
-    let key = name_of(cx, key)?;
+fn store(cx: &mut Cx, key: Vec<u8>, value: Cell, bits: Value, delay: Value, ttl: Value) -> Result<Store<Cell>, Exit> {
     let (bits, trace) = how(bits);
-    let value = Cell::of(value).encode(cx)?.traced(trace);
+    let value = value.traced(trace);
     if too_long(&value) {
         let msg = format!("a value of more than {MESSAGE_BYTES} bytes does not travel: put it in parts");
         return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
@@ -332,7 +331,9 @@ fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, s
 /// `__seg_call_put(peer, key, value, bits, delay, ttl, wait, more)`: wait for room: for ever, not at all, or until then. `more`: others
 /// follow at once.
 fn call_put(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let store = store(cx, a[1], a[2], a[3], a[4], a[5])?;
+    let key = name_of(cx, a[1])?;
+    let value = Cell::of(a[2]).encode_argument(cx)?;
+    let store = store(cx, key, value, a[3], a[4], a[5])?;
     let until = a[6].as_fix().and_then(|t| u64::try_from(t).ok());
     begin_until(cx, a[0], Call::Put(Put { store, wait: a[6].truthy() }), until, None, a[7].truthy())
 }
@@ -357,7 +358,8 @@ fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     for v in crate::list(a[2]) {
         let parts = crate::list(v);
         let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
-        outputs.push(store(cx, at(0), at(1), at(2), at(3), at(4))?);
+        let (key, value) = (name_of(cx, at(0))?, Cell::of(at(1)).encode(cx)?);
+        outputs.push(store(cx, key, value, at(2), at(3), at(4))?);
     }
     if outputs.iter().filter_map(|o| o.value.bytes()).map(|b| b.len()).sum::<usize>() > MESSAGE_BYTES {
         let msg = format!("outputs to one node of more than {MESSAGE_BYTES} bytes do not travel: put them in several runs");
@@ -407,8 +409,11 @@ fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let none = made(cx)?.none;
     let Some(d) = a[0].as_data::<CallData>() else { return Ok(none) };
     let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
-    if let Some(r) = d.ended() {
-        return result(cx, d, r, a[2], none);
+    let mut large = cx.detached::<Large>();
+    if let Some(r) = come(cx, d, a[0], &mut large, a[2])? {
+        let v = result(cx, d, r, a[2], none, large.as_mut());
+        large.into_iter().for_each(|l| l.forget(cx));
+        return v;
     }
     if d.number.lock().is_none() || until != u64::MAX && now_ns() >= until {
         return Ok(none);
@@ -417,15 +422,26 @@ fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.expect_service();
     let waker = cx.waker();
     d.call.bell.set(waker);
-    match d.ended() {
-        Some(r) => {
-            cx.no_wait();
-            result(cx, d, r, a[2], none)
-        }
-        None => Err(cx.park(until)),
+    if !d.call.has_ended() {
+        return Err(cx.park(until));
+    }
+    cx.no_wait();
+    match come(cx, d, a[0], &mut large, a[2])? {
+        Some(r) => result(cx, d, r, a[2], none, large.as_mut()),
+        // It goes on, and tells of its end again.
+        None => Err(cx.park(0)),
     }
 }
-fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
+/// What the call has come to. Of a large String the copy is made beside the workers first: until then nothing is used.
+fn come(cx: &mut Cx, d: &CallData, call: Value, large: &mut Option<Large>, whole: Value) -> Result<Option<Ended>, Exit> {
+    if large.is_none() && !d.peeks.is_empty() && !whole.truthy() {
+        if let Some(bytes) = d.call.large() {
+            return Err(cx.detach(VERY_LONG, call, move |_| Large::new(bytes)));
+        }
+    }
+    Ok(d.ended())
+}
+fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value, large: Option<&mut Large>) -> R {
     *d.number.lock() = None;
     match r {
         Ok(Done::Stored(Some(i))) => Ok(cx.uint(i)),
@@ -457,10 +473,9 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value) -> R {
                 return Err(not_shared(cx));
             }
             if !whole.truthy() {
-                return match segments.first() {
-                    Some(s) => s.value.hand_over_last(cx, s.owned),
-                    None => Ok(Value::NIL),
-                };
+                let Some(s) = segments.first() else { return Ok(Value::NIL) };
+                let made = large.zip(s.value.bytes()).and_then(|(l, bytes)| l.take(cx, bytes, !s.owned));
+                return made.map_or_else(|| s.value.hand_over_last(cx, s.owned), Ok);
             }
             let (mut all, mut later) = (Vec::new(), Later::default());
             for s in &segments {

@@ -18,7 +18,7 @@ pub mod watch;
 
 use crate::cell::Cell;
 use crate::clock;
-use crate::encode::Symbols;
+use crate::encode::{Large, Symbols};
 use crate::state::{Bell, Clients, Replies, Shared, lease, lock_soon};
 use encoder::Encoder;
 use host::Serving;
@@ -104,6 +104,17 @@ impl Call {
     }
     pub fn take(&self) -> Option<Ended> {
         self.result.lock().take()
+    }
+    /// Has it come to something?
+    pub fn has_ended(&self) -> bool {
+        self.result.lock().is_some()
+    }
+    /// The bytes of the large String that it has come to.
+    pub fn large(&self) -> Option<Bytes> {
+        match &*self.result.lock() {
+            Some(Ok(Done::Segments(s))) if s.len() == 1 => s[0].value.bytes().filter(|b| Large::is_one(b)).cloned(),
+            _ => None,
+        }
     }
 }
 
