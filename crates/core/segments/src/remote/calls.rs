@@ -322,7 +322,9 @@ fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, s
     let about = about(&what);
     let data = CallData { owner: owner.clone(), call: call.clone(), peeks, takes, spares, about, number: Mutex::new(None) };
     let v = cx.data(cx.k.object, data);
-    let n = owner.call(what, &call, until.map(|t| t.saturating_sub(now_ns())), more || cx.others_are_ready());
+    // Somebody waits for what is asked for, and this worker may collect before it goes idle: only puts wait for others.
+    let among = more || matches!(what, Call::Put(_)) && cx.others_are_ready();
+    let n = owner.call(what, &call, until.map(|t| t.saturating_sub(now_ns())), among);
     if let Some(d) = v.as_data::<CallData>() {
         *d.number.lock() = Some(n);
     }
