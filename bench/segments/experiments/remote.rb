@@ -150,12 +150,12 @@ module Bench
   end
 
   experiment "beside", "a 64 B peek beside a 64 MB transfer" do |suite, report|
-    n = suite.quick ? 300 : 2000
+    n = suite.quick ? 2000 : 10_000
     rounds = suite.quick ? 3 : 11
     # With its frame, a value of 64 MiB is more than travels.
     bytes = 64_000_000
     report.section("Beside a transfer", <<~TEXT)
-      The client peeks at 64 bytes while a thread of the same process, over the same connection, moves 64 MB again and again: down (peek) or up (update); microseconds, and MB/s of the transfer. by-another: another client
+      The client peeks at 64 bytes while a thread of the same process, over the same connection, moves 64 MB again and again, ten times at least: down (peek) or up (update); microseconds, and MB/s of the transfer. by-another: another client
       moves them. Idle: nothing beside. The figures are medians of #{rounds} interleaved rounds; the ratio of 99th percentiles in pairs. With two cores client and owner have one each, and the transfer takes its part of both.
     TEXT
     Cluster.open(suite) do |cluster|
@@ -167,8 +167,8 @@ module Bench
         next client.ask("peek", 64, n) if mode == "idle"
         next client.ask("beside", way, bytes, n) unless another
         # The other's transfers go on for as long as its own peeks take.
-        moving = Thread.new { other.ask("beside", way, bytes, n / 2) }
-        sleep 0.3
+        moving = Thread.new { other.ask("beside", way, bytes, n) }
+        sleep 0.1
         [*client.ask("peek", 64, n), moving.value[3]]
       end
       rows = found.map do |name, list|

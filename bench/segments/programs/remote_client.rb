@@ -18,9 +18,13 @@ def timed(n)
     yield i
     times[i] = now - from
   end
-  mean = times.sum / n.to_f
+  figures_of(times)
+end
+
+def figures_of(times)
+  mean = times.sum / times.size.to_f
   times.sort!
-  [times[n / 2], times[n * 99 / 100], mean]
+  [times[times.size / 2], times[times.size * 99 / 100], mean]
 end
 
 def payload(bytes) = ("x" * bytes).freeze
@@ -64,6 +68,8 @@ def pipeline(bytes, n)
   [(now - from) / n.to_f]
 end
 
+TRANSFERS = 10
+
 # The transfer goes on all the while.
 def beside(mode, bytes, n)
   big = OTHER.key("big")
@@ -79,13 +85,20 @@ def beside(mode, bytes, n)
     end
   end
   sleep 0.05
-  from = now
-  figures = timed(n) { QUEUE.peek }
+  # At least n peeks, and so many that whole transfers go by.
+  first, from = count, now
+  times = []
+  until times.size >= n && count - first >= TRANSFERS
+    at = now
+    QUEUE.peek
+    times << now - at
+  end
   taken = now - from
+  moved = count - first
   stop = true
   moving.join
   QUEUE.take
-  [*figures, count * bytes * 1000.0 / taken]
+  [*figures_of(times), moved * bytes * 1000.0 / taken]
 end
 
 # Threads that peek again and again, for a client that is to be stopped meanwhile.

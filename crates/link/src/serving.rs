@@ -165,7 +165,11 @@ impl Serving {
                 false => Some(from),
             };
             let Some(last) = last else { continue };
-            let Some(limit) = self.plan() else { continue };
+            let Some(limit) = self.plan() else {
+                // There is more to carry at once: whoever waits for what came may want this very core.
+                std::thread::yield_now();
+                continue;
+            };
             let waited = outer.poll(&mut events, limit);
             if waited.is_err_and(|e| e.kind() != std::io::ErrorKind::Interrupted) {
                 // Nothing is known that would bring this about; but it must not spin.
