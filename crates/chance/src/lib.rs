@@ -1,9 +1,13 @@
-//! Numbers that look like chance and follow from a seed (splitmix64): simulators and whoever makes faults draw them.
+//! Numbers that look like chance and follow from a seed (splitmix64), and what those do who draw them: simulators look for a run that
+//! fails ([`simulate`]), and show that they find faults that are planted ([`bugs`]).
 //!
 //! **Invariant.** Equal seeds and equal questions have equal answers, on every machine and in every version: a seed that a failure
 //! reports stays good.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+
+mod planted;
+pub mod simulate;
 
 /// A series of numbers.
 #[derive(Clone, Debug)]

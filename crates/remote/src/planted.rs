@@ -1,9 +1,6 @@
-//! Faults that tests plant, to show that the simulator finds them. Nothing is planted but where a thread asks for it in a debug or
-//! test build; elsewhere the question is a constant.
+//! Faults that tests plant, to show that the simulator finds them.
 
-/// What can be wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bug {
+kumi_chance::bugs! {
     /// What is lent is not held until the borrower has it.
     NoPin,
     /// A borrower says that it has a parcel before the owner knows of it.
@@ -45,33 +42,3 @@ pub enum Bug {
     /// A caller is not told where an object went.
     MoveUntold,
 }
-
-#[cfg(debug_assertions)]
-mod on {
-    use super::Bug;
-    use std::cell::Cell;
-
-    thread_local!(static PLANTED: Cell<Option<Bug>> = const { Cell::new(None) });
-
-    /// From now on this thread's machines have this fault.
-    pub fn plant(b: Option<Bug>) {
-        PLANTED.set(b);
-    }
-    pub(crate) fn planted(b: Bug) -> bool {
-        PLANTED.get() == Some(b)
-    }
-}
-
-#[cfg(not(debug_assertions))]
-mod on {
-    use super::Bug;
-
-    /// Nothing is planted in a release build.
-    pub fn plant(_: Option<Bug>) {}
-    pub(crate) const fn planted(_: Bug) -> bool {
-        false
-    }
-}
-
-pub use on::plant;
-pub(crate) use on::planted;

@@ -3,6 +3,7 @@
 //! The model does not say who is to be answered. It is told who was, in order, and checks that each could be, that nobody went
 //! first who should not, that each got what the rules say, and that in the end nobody waits who could be answered.
 
+use kumi_chance::Chance;
 use kumi_segments::{
     Answers, Asked, Claimed, Hold, Input, KeyId, Kind, LeaseId, Manager, New, Output, RequestId, Segment, Stored, Time, WatchId, What,
 };
@@ -11,23 +12,6 @@ use kumi_segments::{Bug, plant};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n.max(1)
-    }
-    fn percent(&mut self, p: u64) -> bool {
-        self.below(100) < p
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum W {
@@ -276,7 +260,7 @@ impl Run {
         let mut m = Manager::new(seed);
         let ids: Vec<KeyId> = (0..4).map(|k| m.key(format!("key{k}").as_bytes())).collect();
         let model = Model { keys: (0..4).map(|_| Key::default()).collect(), ..Model::default() };
-        Run { m, ids, model, now: 1000, c: Chance(seed), value: 0, woken: Vec::new(), held: Vec::new() }
+        Run { m, ids, model, now: 1000, c: Chance::new(seed), value: 0, woken: Vec::new(), held: Vec::new() }
     }
     fn value(&mut self) -> u64 {
         self.value += 1;

@@ -1,6 +1,8 @@
 //! What a run is to be: its network, its faults, its graph. All of it follows from a seed.
 
+use crate::world;
 use kumi_chance::Chance;
+use kumi_chance::simulate::{self, Told};
 
 pub const MS: u64 = 1_000_000;
 pub const LEASE: u64 = 2_000 * MS;
@@ -123,5 +125,36 @@ impl Plan {
                 self.fault(mix, c)
             }
         }
+    }
+}
+
+impl simulate::Plan for Plan {
+    fn name(&self) -> String {
+        format!("seed {} of {:?}", self.seed, self.mix)
+    }
+    fn run(&self, keep: usize) -> Told {
+        world::run(self, keep).told
+    }
+    fn without(&self, fault: usize) -> Option<Plan> {
+        let mut p = self.clone();
+        (fault < p.faults.len()).then(|| p.faults.remove(fault))?;
+        Some(p)
+    }
+    fn milder(&self) -> Vec<Plan> {
+        let p = || self.clone();
+        let named = |f: &Fault| match f.kind {
+            Kind::Crash(a, ..) | Kind::Pause(a, _) => a,
+            Kind::Cut(a, b, _) => a.max(b),
+            Kind::Split(..) => 0,
+        };
+        let needed = self.faults.iter().map(named).max().map_or(2, |n| n + 1);
+        vec![
+            Plan { references: self.references / 3, ..p() },
+            Plan { nodes: (self.nodes - 1).max(2).max(needed), ..p() },
+            Plan { lost: 0, ..p() },
+            Plan { repeated: 0, ..p() },
+            Plan { rings: self.rings / 2, ..p() },
+            Plan { rounds: self.rounds / 2, ..p() },
+        ]
     }
 }

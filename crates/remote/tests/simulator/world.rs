@@ -13,6 +13,7 @@ mod truth;
 use crate::heap::{Edge, Gid, Heap, Object, Proxy, Seen};
 use crate::plan::{ACTIVE, Fault, Kind as F, LEASE, MS, Plan};
 use kumi_chance::Chance;
+use kumi_chance::simulate::Told;
 use kumi_remote::{Action, Arrived, Error, Import, Item, Life, Marking, NodeId, Options, Parcel, Ref, Remote, Want};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -187,17 +188,15 @@ pub struct World {
 }
 
 pub struct Outcome {
-    pub trace: u64,
-    pub last: VecDeque<String>,
-    pub wrong: Option<String>,
+    pub told: Told,
     pub world: World,
 }
 
 pub fn run(plan: &Plan, keep: usize) -> Outcome {
     let mut w = World::new(plan.clone(), keep);
     w.run();
-    let (trace, last, wrong) = (w.trace, std::mem::take(&mut w.last), w.wrong.take());
-    Outcome { trace, last, wrong, world: w }
+    let told = Told { trace: w.trace, wrong: w.wrong.take(), last: std::mem::take(&mut w.last).into() };
+    Outcome { told, world: w }
 }
 
 impl World {

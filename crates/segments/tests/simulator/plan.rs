@@ -1,6 +1,8 @@
 //! What a run is to be: its network, its faults, who does what. All of it follows from a seed.
 
+use crate::world;
 use kumi_chance::Chance;
+use kumi_chance::simulate::{self, Told};
 
 pub const MS: u64 = 1_000_000;
 /// The owner's lease on what is on its way, and of those who hold.
@@ -140,5 +142,22 @@ impl Plan {
                 self.fault(mix, c)
             }
         }
+    }
+}
+
+impl simulate::Plan for Plan {
+    fn name(&self) -> String {
+        format!("seed {} of {:?}", self.seed, self.mix)
+    }
+    fn run(&self, keep: usize) -> Told {
+        world::run(self, keep).told
+    }
+    fn without(&self, fault: usize) -> Option<Plan> {
+        let mut p = self.clone();
+        (fault < p.faults.len()).then(|| p.faults.remove(fault))?;
+        Some(p)
+    }
+    fn milder(&self) -> Vec<Plan> {
+        vec![Plan { lost: 0, ..self.clone() }, Plan { repeated: 0, ..self.clone() }]
     }
 }

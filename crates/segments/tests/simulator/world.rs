@@ -11,6 +11,7 @@ use crate::actor::{Actor, Job};
 use crate::book::{Book, FIFO, How, KEYS, LIMITED, LOG, Op, STATE, Status, Taken, Trouble};
 use crate::plan::{ACTIVE, Fault, Kind as F, LEASE, MS, Plan, SESSION};
 use kumi_chance::Chance;
+use kumi_chance::simulate::Told;
 use kumi_segments::{
     Answers, Asked, Body, Call, Claimed, Client, ClientOptions, Done, Failure, FromClient, FromOwner, Hold, Input, Kind, LeaseId, New,
     Node, NodeOptions, Outbox, Output, Put, Refusal, RemoteSegment, Reply, RequestId, Stored,
@@ -148,17 +149,16 @@ pub struct World {
 }
 
 pub struct Outcome {
-    pub trace: u64,
+    pub told: Told,
     pub events: u64,
     pub doubles: u64,
-    pub last: VecDeque<String>,
-    pub wrong: Option<String>,
 }
 
 pub fn run(plan: &Plan, keep: usize) -> Outcome {
     let mut w = World::new(plan.clone(), keep);
     w.run();
-    Outcome { trace: w.trace, events: w.events, doubles: w.book.doubles, last: w.last, wrong: w.book.wrong }
+    let told = Told { trace: w.trace, wrong: w.book.wrong, last: w.last.into() };
+    Outcome { told, events: w.events, doubles: w.book.doubles }
 }
 
 impl World {
