@@ -5,7 +5,8 @@
 //! cluster runs in one process under a seeded simulator (`tests/simulator`).
 //!
 //! **Invariant.** An object that a node holds, and that runs within its lease, is not collected. A [`Ref`] never meets another object
-//! than it was made for. Whatever a peer says, memory stays within [`Options`], and nothing that others hold is freed.
+//! than it was made for. Whatever a peer says, memory stays within [`Options`], and nothing that others hold is freed; but a round believes
+//! whoever leads it and takes part (`node/round.rs`).
 //!
 //! - *Counts.* Each export knows which peers hold it (a listing, not a number), so that a node that dies is struck off, and a release that
 //!   comes for nothing is seen to be nonsense. Between two nodes goes one stream of operations each way, named by (incarnation, epoch,

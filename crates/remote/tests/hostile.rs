@@ -14,7 +14,11 @@ fn life(n: u64) -> Life {
 }
 /// So many nodes that know each other.
 fn nodes(n: u64) -> (Vec<Remote>, u64) {
-    let mut all: Vec<Remote> = (0..n).map(|i| Remote::new(life(i), options(), [i + 1, 77])).collect();
+    meet((0..n).map(|_| options()).collect())
+}
+fn meet(options: Vec<Options>) -> (Vec<Remote>, u64) {
+    let n = options.len() as u64;
+    let mut all: Vec<Remote> = (0..n).zip(options).map(|(i, o)| Remote::new(life(i), o, [i + 1, 77])).collect();
     for (i, x) in all.iter_mut().enumerate() {
         (0..n).filter(|j| *j != i as u64).for_each(|j| x.up(0, life(j)).unwrap());
     }
@@ -218,4 +222,31 @@ fn a_cycle_is_found_by_the_policy() {
         }
     }
     assert_eq!([0, 1].map(|i| (all[i].stats().exports, all[i].stats().swept)), [(0, 1); 2]);
+}
+
+/// An owner is slow to say whether a reference is good; meanwhile others hand over more and more of its.
+#[test]
+fn references_that_wait_are_counted() {
+    let (mut all, now) = meet(vec![options(), Options { exports: 1 << 20, ..options() }, options()]);
+    let (import, ..) = hand(&mut all, now, 2, 1, Item::Own(1));
+    let now = pass(&mut all, now, 50, &mut |_| true);
+    let mut refused = 0;
+    for _ in 0..50 {
+        let Ok((parcel, refs)) = all[1].send(now, NodeId(0), &[Item::Import(import); 40]) else { continue };
+        refused += u64::from(all[0].arrive(now, NodeId(1), parcel, &refs) == Err(Error::Quota));
+    }
+    assert!((1..=48).contains(&refused), "{refused}");
+    // What was refused is known to be, and what waited is settled.
+    let now = pass(&mut all, now, 100, &mut |_| true);
+    assert_eq!([0, 1].map(|i| all[i].stats().parcels), [0; 2]);
+    let (parcel, refs) = all[1].send(now, NodeId(0), &[Item::Import(import); 40]).unwrap();
+    assert!(all[0].arrive(now, NodeId(1), parcel, &refs).is_ok());
+}
+
+/// Objects on their way are counted, however few they are.
+#[test]
+fn references_on_their_way_are_counted() {
+    let (mut all, now) = nodes(2);
+    let sent = (0..50).take_while(|_| all[0].send(now, NodeId(1), &[Item::Own(1); 40]).is_ok()).count();
+    assert_eq!(sent, 2);
 }

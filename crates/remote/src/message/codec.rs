@@ -51,8 +51,16 @@ impl Op {
             _ => 32,
         }
     }
+    /// Is it said because the peer asked?
+    pub(crate) fn is_answer(&self) -> bool {
+        matches!(self, Op::Granted | Op::Refused(_) | Op::Fenced(_) | Op::Report { .. })
+    }
+    /// Is it answered at once?
+    pub(crate) fn asks(&self) -> bool {
+        matches!(self, Op::Claim { .. } | Op::Revoke(_) | Op::Probe { .. })
+    }
     /// What a run of them has in common.
-    fn round(&self) -> Option<RoundId> {
+    pub(crate) fn round(&self) -> Option<RoundId> {
         match *self {
             Op::Mark { round, .. }
             | Op::Begin { round, .. }

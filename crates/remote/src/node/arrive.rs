@@ -50,10 +50,8 @@ impl Remote {
             return Err(Error::Revoked);
         }
         let p = self.peers.get_mut(&from).expect("seen above");
-        if parcel.settled > p.settled {
-            p.settled = parcel.settled;
-            p.arrived = p.arrived.split_off(&parcel.settled);
-        }
+        p.settle(parcel.settled).into_iter().for_each(|i| self.unpin(now, i));
+        let p = self.peers.get_mut(&from).expect("seen above");
         let known = parcel.number < p.settled || p.arrived.contains_key(&parcel.number);
         if known && !planted(Bug::NoFence) {
             return Err(Error::Revoked);
@@ -72,8 +70,9 @@ impl Remote {
         let waiting = (from, parcel.epoch, parcel.number);
         let arrived: Vec<Arrived> = refs.iter().map(|r| self.arrive_one(now, from, r, marked, waiting, &mut waits)).collect();
         let waits = if planted(Bug::SettledBeforeGranted) { 0 } else { waits };
-        let mut arrival = Arrival { left: waits, pinned: Vec::new() };
+        let mut arrival = Arrival { left: waits, ..Arrival::default() };
         if waits > 0 {
+            arrival.refs = refs.len();
             for r in refs.iter().filter(|r| r.life.node == from) {
                 if let Some(import) = self.imports.find(r) {
                     self.pin(import);
@@ -83,6 +82,7 @@ impl Remote {
         }
         let p = self.peers.get_mut(&from).expect("seen above");
         p.relate(now);
+        p.waits += arrival.refs;
         p.arrived.insert(parcel.number, arrival);
         if waits == 0 {
             p.push(now, &self.o, Op::Settled(parcel.number));
@@ -101,7 +101,8 @@ impl Remote {
             *more.entry(r.life.node).or_default() += 1;
         }
         let beyond = |(n, more): (&NodeId, &usize)| self.peers.get(n).is_some_and(|p| p.imports + p.claims.len() + more > self.o.imports);
-        more.iter().any(beyond) || self.peers.get(&from).is_some_and(|p| p.arrived.len() >= 4 * self.o.parcels)
+        let waits = |p: &super::Peer| p.arrived.len() >= 4 * self.o.parcels || p.waits + refs.len() > self.o.imports.max(self.o.refs);
+        more.iter().any(beyond) || self.peers.get(&from).is_some_and(waits)
     }
     fn arrive_one(&mut self, now: Time, from: NodeId, r: &Ref, marked: bool, waiting: (NodeId, u64, u64), waits: &mut u32) -> Arrived {
         if r.life.node == self.me.node {

@@ -79,7 +79,7 @@ impl Remote {
                 Item::Import(i) => drop(self.target(*i)?),
             }
         }
-        if new > 0 && p.holdings.len() + new > self.o.exports {
+        if new > 0 && p.holdings.len() + new > self.o.exports || p.pinned + items.len() > self.o.exports.max(self.o.refs) {
             return Err(Error::Quota);
         }
         let (mut refs, mut pinned) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
@@ -121,6 +121,7 @@ impl Remote {
         p.relate(now);
         let number = p.next_parcel;
         p.next_parcel += 1;
+        p.pinned += pinned.len();
         p.parcels.insert(number, Sent { pinned: pinned.into(), revoked: false });
         let parcel = Parcel {
             incarnation: self.me.incarnation,
@@ -149,6 +150,7 @@ impl Remote {
         let Some(sent) = p.parcels.remove(&number) else {
             return self.nonsense(now, from, Error::Forged);
         };
+        p.pinned -= sent.pinned.len();
         for pinned in sent.pinned {
             match pinned {
                 Pinned::Lent(i) => self.unpin(now, i),

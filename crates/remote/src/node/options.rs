@@ -20,9 +20,9 @@ pub struct Options {
     pub incremental: bool,
     /// Nodes that are known at a time, 2999 at most.
     pub peers: usize,
-    /// Exports that one peer may hold.
+    /// Exports that one peer may hold, and references on their way to it.
     pub exports: usize,
-    /// Imports of one peer's.
+    /// Imports of one peer's, and references that it handed over and that wait for their owners' word.
     pub imports: usize,
     /// Messages with references to one peer, and from it, that are not settled.
     pub parcels: usize,

@@ -35,6 +35,8 @@ pub(crate) struct Sent {
 pub(crate) struct Arrival {
     /// Claims that are not answered. It is settled with the last one.
     pub left: u32,
+    /// References in it, as long as there are such.
+    pub refs: usize,
     /// Its sender's objects: they are not given back before the sender knows that they were received.
     pub pinned: Vec<Import>,
 }
@@ -61,6 +63,8 @@ struct Outgoing {
     /// When those that were sent are sent again.
     again: Time,
     patience: Time,
+    /// Answers among them.
+    answers: usize,
     /// Packets.
     number: u64,
     last: Time,
@@ -95,6 +99,10 @@ pub(crate) struct Peer {
     pub settled: u64,
     /// Those after, as far as they came.
     pub arrived: BTreeMap<u64, Arrival>,
+    /// References in those of them that wait.
+    pub waits: usize,
+    /// References in this node's parcels.
+    pub pinned: usize,
     pub claims: VecDeque<Claim>,
     /// The first of them.
     pub first_claim: u64,
@@ -120,6 +128,8 @@ impl Peer {
             next_parcel: 0,
             settled: 0,
             arrived: BTreeMap::new(),
+            waits: 0,
+            pinned: 0,
             claims: VecDeque::new(),
             first_claim: 0,
         }
@@ -152,6 +162,7 @@ impl Peer {
 
     pub fn push(&mut self, now: Time, o: &Options, op: Op) {
         self.relate(now);
+        self.out.answers += usize::from(op.is_answer());
         self.out.ops.push_back(op);
         let due = if self.out.ops.len() - self.out.sent >= MANY { now } else { now + o.gather };
         self.out.due = Some(self.out.due.map_or(due, |d| d.min(due)));
@@ -162,16 +173,8 @@ impl Peer {
     /// Nobody asks for marks of earlier rounds.
     pub fn purge(&mut self, round: RoundId) {
         let late: Vec<Op> = self.out.ops.drain(self.out.ever..).collect();
-        let of = |op: &Op| match op {
-            Op::Mark { round, .. }
-            | Op::Begin { round, .. }
-            | Op::Probe { round, .. }
-            | Op::Report { round, .. }
-            | Op::Verify { round }
-            | Op::Sweep { round } => Some(*round),
-            _ => None,
-        };
-        self.out.ops.extend(late.into_iter().filter(|op| of(op).is_none_or(|r| r >= round)));
+        self.out.ops.extend(late.into_iter().filter(|op| op.round().is_none_or(|r| r >= round)));
+        self.out.answers = self.out.ops.iter().filter(|op| op.is_answer()).count();
     }
     /// All below `ack` have come. `false`: they were never sent.
     pub fn acknowledged(&mut self, now: Time, ack: u64) -> bool {
@@ -181,7 +184,8 @@ impl Peer {
             return false;
         }
         if n > 0 {
-            self.out.ops.drain(..n);
+            let gone = self.out.ops.drain(..n);
+            self.out.answers -= gone.filter(Op::is_answer).count();
             self.out.before += n as u64;
             self.out.sent = self.out.sent.saturating_sub(n);
             self.out.ever -= n;
@@ -203,6 +207,7 @@ impl Peer {
         self.next_parcel = 0;
         self.settled = 0;
         self.arrived.clear();
+        (self.waits, self.pinned) = (0, 0);
         self.claims.clear();
         self.first_claim = 0;
     }
@@ -212,6 +217,17 @@ impl Peer {
         self.parcels.keys().next().copied().unwrap_or(self.next_parcel)
     }
 
+    /// Its parcels below are settled, it says. What they had pinned, where they waited all the same.
+    pub fn settle(&mut self, settled: u64) -> Vec<Import> {
+        if settled <= self.settled {
+            return Vec::new();
+        }
+        self.settled = settled;
+        let rest = self.arrived.split_off(&settled);
+        let gone = std::mem::replace(&mut self.arrived, rest);
+        self.waits -= gone.values().map(|a| a.refs).sum::<usize>();
+        gone.into_values().flat_map(|a| a.pinned).collect()
+    }
     /// The claim of this number.
     pub fn claim(&mut self, number: u64) -> Option<&mut Claim> {
         self.claims.get_mut(usize::try_from(number.checked_sub(self.first_claim)?).ok()?)
@@ -272,6 +288,10 @@ impl Peer {
             self.ack_due = None;
             bare = false;
         }
+    }
+    /// Has it as many answers on their way as one that hears them can have? Then no more is heard of what wants one.
+    pub fn is_deaf(&self, o: &Options) -> bool {
+        self.out.answers > o.imports + 4 * o.parcels
     }
     /// Operations that wait or are on their way.
     pub fn waiting(&self) -> usize {

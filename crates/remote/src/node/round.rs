@@ -10,7 +10,8 @@
 //! where it is sent, or else where it arrives; what is on its way when a node joins is marked then. (3) A round ends when two waves of
 //! questions, the second after the first, find every node verified, nothing changed between, and as many marks received as sent. So at
 //! one moment between them (1) held everywhere and no mark was on its way: an export that was reachable then is marked. What was
-//! garbage then stays so.
+//! garbage then stays so. A node that is not verified when it hears of that, or has to do with others than took part, frees nothing. A
+//! leader that lies about the rest can have freed what is held.
 //!
 //! A node that is lost, and one that is known to some and takes no part, voids a round. It begins anew with whoever is there.
 
@@ -389,12 +390,14 @@ impl Remote {
         l.next = Some(now + l.gap);
     }
     fn sweep(&mut self, now: Time, id: RoundId) {
-        if self.round.as_ref().is_none_or(|r| r.id != id) {
+        let Some(r) = self.round.take_if(|r| r.id == id) else { return };
+        // Whoever leads may be wrong, or lie: what this node knows itself has to agree.
+        let known = self.peers.values().all(|p| !p.related() || r.members.as_ref().is_some_and(|m| m.contains(&p.life)));
+        if (r.verified != Some(r.version) || !known) && !planted(Bug::NoVerify) && !planted(Bug::StrangersIgnored) {
             return;
         }
         let turn = self.turn;
         let dead: Vec<u32> = self.exports.each().filter(|(_, e)| e.marked != turn).map(|(s, _)| s).collect();
-        self.round = None;
         let dropped = dead.len();
         dead.into_iter().for_each(|s| self.sweep_one(now, s));
         self.stats.rounds_ended += 1;

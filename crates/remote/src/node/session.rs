@@ -117,7 +117,8 @@ impl Remote {
         let Some(arrival) = p.arrived.get_mut(&number).filter(|a| a.left > 0) else { return };
         arrival.left -= 1;
         if arrival.left == 0 {
-            let pinned = std::mem::take(&mut arrival.pinned);
+            let (pinned, refs) = (std::mem::take(&mut arrival.pinned), std::mem::take(&mut arrival.refs));
+            p.waits -= refs;
             p.push(now, &self.o, crate::message::Op::Settled(number));
             pinned.into_iter().for_each(|i| self.unpin(now, i));
         }
@@ -139,10 +140,8 @@ impl Remote {
             return Ok(());
         }
         p.go_on(now);
-        if packet.settled > p.settled {
-            p.settled = packet.settled;
-            p.arrived = p.arrived.split_off(&packet.settled);
-        }
+        p.settle(packet.settled).into_iter().for_each(|i| self.unpin(now, i));
+        let p = self.peers.get_mut(&from).expect("it has a session");
         if !packet.ops.is_empty() {
             p.owe_ack(now, &self.o);
         }
@@ -150,6 +149,9 @@ impl Remote {
             let Some(p) = self.peers.get_mut(&from) else { break };
             let seq = packet.seq + i as u64;
             if seq > p.expect {
+                break;
+            }
+            if op.asks() && p.is_deaf(&self.o) {
                 break;
             }
             if seq == p.expect || planted(Bug::NoDeduplication) {
