@@ -8,8 +8,8 @@ use kumi_wire::{Bytes, Writer};
 
 /// Shorter ones are copied where they are, within a millisecond or so.
 const LARGE: usize = 4 << 20;
-/// So much is copied, in some twenty microseconds, before others may have the core.
-const PIECE: usize = 64 << 10;
+/// So much is copied, in some five microseconds, before others may have the core.
+const PIECE: usize = 16 << 10;
 /// Of MessagePack: a String in UTF-8, and a binary one, with 32 bits of length.
 const STR: u8 = 0xdb;
 const BIN: u8 = 0xc6;
