@@ -89,6 +89,8 @@ module Kumihimo
           @come.broadcast
           wait_until { meeting[:done] }
           @turns.delete(turn) if (meeting[:left] -= 1).zero?
+          @come.broadcast
+          last_of(meeting) if node == @nodes[0]
           what == :scatter ? meeting[:done][0][@nodes.index(node)] : meeting[:done][0]
         end
       end
@@ -120,6 +122,11 @@ module Kumihimo
           raise NodeLostError.new("#{gone.join(", ")} left before all had come", :perhaps_done) unless gone.empty?
           @come.wait(@lock, LOOK)
         end
+      end
+
+      # This node's program may end now, and with it what the others are answered: they go first, unless they have gone.
+      def last_of(meeting)
+        @come.wait(@lock, LOOK) until meeting[:left].zero? || !(@nodes - Segments.nodes).empty?
       end
 
       def result(what, values, &block)

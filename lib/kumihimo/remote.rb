@@ -53,7 +53,7 @@ module Kumihimo
       end
 
       # When the calls that this thread makes end: nanoseconds of the clock, or nil.
-      def __end = Thread.current[:__kumihimo_end]
+      def __end = __rem_locals ? Thread.current[:__kumihimo_end] : nil
 
       def __names(names)
         names.flatten.map do |name|

@@ -12,7 +12,7 @@ module Kumihimo
       # Calls a method there and waits. The target: a reference, the name of a node, or a run whose caller has a block.
       def __call(target, name, arguments, keywords, block)
         over = __end
-        call = __rem_call(target, name, arguments, keywords, block, over, false)
+        call = __rem_call(target, name, arguments, keywords, block, over, nil)
         begin
           __called_back(call, over) if block
           result = __rem_wait(call, over)
@@ -33,7 +33,7 @@ module Kumihimo
           mine = KumiSys.deadline(seconds)
           over = over && over < mine ? over : mine
         end
-        Future.new(__rem_call(target, name, arguments, keywords, block, over, true), name, over)
+        __rem_call(target, name, arguments, keywords, block, over, Future)
       end
 
       # While a call is on, its block is called by this thread.

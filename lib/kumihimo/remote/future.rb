@@ -5,29 +5,25 @@ module Kumihimo
     # What a call will have come to. Nobody needs to ask: a call goes on without. One whose future is dropped before it has ended is
     # called off.
     #
-    # Invariant: one thread at a time asks the call itself (`:asked`); the others wait until it has found out, or has given up.
+    # Invariant: its value is found without a lock where the answer is there and easily told (`__rem_value`). Otherwise one thread at a time
+    # asks the call itself (`:asked`); the others wait until it has found out, or has given up.
     class Future
       LOCK = Thread::Mutex.new
       FOUND = Thread::ConditionVariable.new
       private_constant :LOCK, :FOUND
-
-      def initialize(call, name, over)
-        @call = call
-        @name = name
-        @over = over
-        @state = :open
-        @value = nil
-      end
+      singleton_class.undef_method(:new, :allocate)
 
       # What the call returned; waits until it has. What it raised is raised, as often as it is asked for. With a time, TimeoutError is
       # raised when that is over, and the call goes on.
       def value(timeout: nil)
+        value = __rem_value(self)
+        return value unless __same(value, NOTHING)
         ends = timeout && KumiSys.deadline(timeout)
         until @state == :value
           raise @value if @state == :raised
           mine = LOCK.synchronize do
             case @state
-            when :open then @state = :asked
+            when nil then @state = :asked
             when :asked
               left = ends && (ends - KumiSys.deadline(0)) / 1e9
               late(timeout) if left && left <= 0
@@ -36,7 +32,7 @@ module Kumihimo
             end
           end
           ask(ends) if mine
-          late(timeout) if mine && @state == :open
+          late(timeout) if mine && @state.nil?
         end
         @value
       end
@@ -44,42 +40,43 @@ module Kumihimo
       # Has it ended?
       def done?
         case @state
-        when :open, :asked then __rem_ended(@call)
+        when nil, :asked then __rem_ended(self)
         else true
         end
       end
 
       # It is not wanted any more: what runs for it is interrupted.
       def cancel
-        __rem_leave(@call)
-        found(:raised, RemoteError.new("#{@name} was called off")) if LOCK.synchronize { @state == :open && @state = :asked }
+        __rem_leave(self)
+        found(:raised, RemoteError.new("#{__rem_method(self)} was called off")) if LOCK.synchronize { @state.nil? && @state = :asked }
         self
       end
 
-      def inspect = "#<#{self.class} #{@name} #{done? ? "done" : "open"}>"
+      def inspect = "#<#{self.class} #{__rem_method(self)} #{done? ? "done" : "open"}>"
 
       private
 
-      def late(timeout) = raise(TimeoutError, "#{@name} did not answer within #{timeout} s")
+      def late(timeout) = raise(TimeoutError, "#{__rem_method(self)} did not answer within #{timeout} s")
 
       def ask(ends)
-        state = :open
-        over = ends && @over ? [ends, @over].min : ends || @over
+        state = nil
+        own = __rem_over(self)
+        over = ends && own ? [ends, own].min : ends || own
         begin
-          value = __rem_wait(@call, over)
+          value = __rem_wait(self, over)
           if !__same(value, NOTHING)
             state = :value
-          elsif @over && @over <= KumiSys.deadline(0) || __rem_ended(@call)
+          elsif own && own <= KumiSys.deadline(0) || __rem_ended(self)
             # It was called off meanwhile, or its own time is over.
-            __rem_leave(@call)
+            __rem_leave(self)
             state = :raised
-            value = TimeoutError.new("#{@name} did not answer in time")
+            value = TimeoutError.new("#{__rem_method(self)} did not answer in time")
           end
         rescue StandardError, ScriptError => error
           state = :raised
           value = error
         ensure
-          found(state, state == :open ? nil : value)
+          found(state, state ? value : nil)
         end
       end
 

@@ -5,13 +5,18 @@ module Kumihimo
     # Threads that answer other nodes' calls.
     #
     # Invariant: while this program is a node, one of them at least waits for calls: whoever takes the last one's place begins another
-    # before it does the call. So a call that waits keeps none of those behind it waiting.
+    # before it does the call. While calls wait, another one is on its way, so that one that waits itself keeps none behind it waiting. A
+    # thread does one call after the other; none finds what the one before has left of thread-locals.
     module Service
       # So many wait for calls; others end when they have none.
       IDLE = 16
+      NAME = "remote calls"
       NEVER = { CalledOff => :never }.freeze
       AT_ONCE = { CalledOff => :immediate }.freeze
-      private_constant :IDLE, :NEVER, :AT_ONCE
+      # The same as threads have it that do nothing but calls, where a call is none's and where it is on.
+      SHUT = [nil, CalledOff, 2].freeze
+      OPEN = [SHUT, CalledOff, 0].freeze
+      private_constant :IDLE, :NAME, :NEVER, :AT_ONCE, :SHUT, :OPEN
 
       class << self
         # From now on, where this program is a node, or as soon as it is.
@@ -36,9 +41,7 @@ module Kumihimo
             raise unless own
             outcome = :raised
           ensure
-            others = settled(run, stop)
-            conclude(run, outcome, value, error)
-            raise others if others
+            finish(run, stop, outcome, value, error)
           end
         end
 
@@ -60,8 +63,8 @@ module Kumihimo
 
         def begin_service
           __rem_start
-          serve("calls") { serve_calls }
-          serve("calls that are called off") { call_off }
+          serve(NAME) { serve_calls(1) }
+          serve("remote calls that are called off") { call_off }
         end
 
         def serve(what)
@@ -70,16 +73,26 @@ module Kumihimo
           rescue Segments::NotConnected
             # It has left.
           end
-          thread.name = "remote #{what}"
+          thread.name = what
           thread.report_on_exception = false
         end
 
-        def serve_calls
-          Thread.handle_interrupt(NEVER) do
-            while (row = __rem_next(IDLE))
-              run, object, name, arguments, keywords, blocks, ends, alone = row
-              serve("calls") { serve_calls } if alone
-              perform(run, object, name, arguments, keywords, blocks, ends)
+        def serve_calls(how)
+          __thread_set_masks(SHUT)
+          begin
+            until (row = __rem_next(IDLE, how)).nil?
+              if __same(row, false)
+                __rem_forget(Thread.current)
+                next
+              end
+              how = 0
+              if __same(row, true)
+                how = serve_another
+              elsif row.size == 4
+                perform(row)
+              else
+                perform_other(*row)
+              end
             end
           rescue Segments::NotConnected
             # It has left.
@@ -87,8 +100,20 @@ module Kumihimo
             # It was meant for none that runs; or keys of a hash in the arguments have a `hash` of their own that raises.
             retry
           ensure
-            __rem_ends
+            __rem_ends(true)
           end
+        end
+
+        # How this thread goes on: alone, where there can be no other one.
+        def serve_another
+          begun = false
+          serve(NAME) { serve_calls(1) }
+          begun = true
+          0
+        rescue ThreadError, NoMemoryError
+          2
+        ensure
+          __rem_ends(false) unless begun
         end
 
         # Whatever was to interrupt this run has done so, and nothing more comes for it. What comes for others; nil.
@@ -117,7 +142,30 @@ module Kumihimo
           raised(run, error)
         end
 
-        def perform(run, object, name, arguments, keywords, blocks, ends)
+        # A call without keywords, block and time. See `answer`.
+        def perform(row)
+          run = row[0]
+          outcome = :left
+          done = false
+          begin
+            begin
+              __thread_set_masks(OPEN)
+              value = __rem_do(row)
+            ensure
+              __thread_set_masks(SHUT)
+            end
+            outcome = :value
+            done = __rem_done(run, value)
+          rescue CalledOff => stop
+            outcome = :left
+          rescue Exception => error
+            outcome = :raised
+          ensure
+            finish(run, stop, outcome, value, error) unless done
+          end
+        end
+
+        def perform_other(run, object, name, arguments, keywords, blocks, ends)
           answer(run, ends, true) do
             if __same(object, nil)
               Desk.answer(name, arguments)
@@ -129,6 +177,12 @@ module Kumihimo
               object.__send__(name, *arguments, &block_of(run, blocks))
             end
           end
+        end
+
+        def finish(run, stop, outcome, value, error)
+          others = settled(run, stop)
+          conclude(run, outcome, value, error)
+          raise others if others
         end
 
         # Interrupts runs that nobody wants any more. One that is to be interrupted does not end before it is.

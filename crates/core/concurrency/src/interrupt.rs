@@ -25,7 +25,7 @@ fn set_masks(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     // Who sends an interrupt looks at them.
     cx.heap.publish(a[0]);
     cx.set_masks(a[0]);
-    if cx.due_interrupt(cx.root, false).is_some() {
+    if cx.has_due_interrupt(false) {
         cx.heap.poll.store(true, Relaxed);
     }
     Ok(Value::NIL)
@@ -58,7 +58,7 @@ fn ignore_deadlock(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__thread_due()`: may an interrupt be taken now?
 fn due(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(Value::bool(cx.due_interrupt(cx.root, false).is_some()))
+    Ok(Value::bool(cx.has_due_interrupt(false)))
 }
 /// `__thread_check()`: takes an interrupt that is due, and raises it; or gives it, where its class has a say in what is raised.
 fn check(cx: &mut Cx, _: Value, _: &[Value]) -> R {

@@ -15,9 +15,12 @@ use kumi_vm::*;
 use kumi_wire::Bytes;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
 /// So long a call waits at most between two looks whether its node may be handed references.
 pub const SOON: u64 = 20_000_000;
+/// So long at most somebody has taken what a call has come to and has not put it where others find it, but for the collector.
+const BRIEF: u64 = 50_000;
 /// The longest message.
 const MESSAGE_BYTES: usize = 64 << 20;
 
@@ -33,6 +36,12 @@ pub struct CallData {
     block: Value,
     /// What it calls, for messages.
     method: Sym,
+    /// When it is over: nanoseconds of the clock, or nil.
+    over: Value,
+    /// The bits of what it returned, once a future was asked for it.
+    value: AtomicU64,
+    /// Somebody is about to put that there, and passes no safepoint before.
+    decodes: AtomicBool,
 }
 
 // SAFETY: the values are published and marked with the cell.
@@ -41,8 +50,14 @@ unsafe impl Send for CallData {}
 unsafe impl Sync for CallData {}
 
 impl CallData {
+    fn value(&self) -> Option<Value> {
+        let v = Value::from_bits(self.value.load(Acquire));
+        (!v.is_undef()).then_some(v)
+    }
     fn leave(&self) {
         let Some((peer, number)) = self.name.lock().take() else { return };
+        // It may have come meanwhile.
+        drop(self.pending.take());
         let waiter = self.host.act(|inner, now, after| {
             let waiter = inner.end_call(now, &peer, number)?;
             if let Some(p) = inner.peers.get(&peer) {
@@ -58,6 +73,7 @@ impl Payload for CallData {
     fn trace(&self, m: &mut Marker) {
         m.mark(self.target);
         m.mark(self.block);
+        m.mark(Value::from_bits(self.value.load(Acquire)));
     }
     fn shares(&self) -> bool {
         true
@@ -116,12 +132,13 @@ enum To {
 }
 
 /// `__rem_call(target, method, arguments, keywords, block, end, future)`: begins a call. The target: a reference; the name of a node;
-/// the run whose caller has a block. The end: nanoseconds of the clock, or nil.
+/// the run whose caller has a block. The end: nanoseconds of the clock, or nil. The future: the class of what is made; nil: the caller
+/// waits.
 fn call(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let host = host(cx)?;
     let Some(method) = a[1].as_sym() else { return Err(cx.type_error("a method's name is a Symbol")) };
-    let name = cx.syms.name(method).to_vec();
+    let name = Bytes::copy_from_slice(cx.syms.name(method));
     if name.len() > NAME {
         return Err(cx.arg_error("a method of another node with so long a name"));
     }
@@ -152,7 +169,8 @@ fn call(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     };
     let (value, items) = encoded(cx, made, arguments)?;
     let block = a[4].truthy();
-    let pending = Pending::new(block.then_some(a[4]), a[6].truthy());
+    let future = a[6].as_class();
+    let pending = Pending::new(block.then_some(a[4]), future.is_some());
     cx.heap.publish(a[0]);
     cx.heap.publish(a[4]);
     let begun = begin(
@@ -174,7 +192,9 @@ fn call(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     match begun {
         Ok((peer, number)) => {
             let name = Mutex::new(Some((peer, number)));
-            Ok(cx.data(cx.k.object, CallData { host, pending, name, target: a[0], block: a[4], method }))
+            let (value, decodes) = (AtomicU64::new(Value::UNDEF.bits()), AtomicBool::new(false));
+            let call = CallData { host, pending, name, target: a[0], block: a[4], method, over: a[5], value, decodes };
+            Ok(cx.data(future.unwrap_or(cx.k.object), call))
         }
         Err(Not::Later) => {
             cx.from_outside();
@@ -241,6 +261,9 @@ fn begin(host: &Arc<Host>, to: &To, pending: &Arc<Pending>, make: impl Fn(Target
         let bytes = Message::Call(number, call).encode();
         let number = p.calls.begin(Waiter { call: pending.clone(), parcel }, bytes.clone(), true);
         after.send_call(p, &name, number, bytes);
+        if pending.is_future() {
+            after.among_others();
+        }
         Ok((name, number))
     })
 }
@@ -263,6 +286,12 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some(e) = d.pending.take() {
         return ended(cx, d, e);
     }
+    if let Some(v) = d.value() {
+        return Ok(v);
+    }
+    if d.decodes.load(Acquire) {
+        return Err(cx.park(now_ns() + BRIEF));
+    }
     if d.name.lock().is_none() || until != u64::MAX && now_ns() >= until {
         return Ok(none);
     }
@@ -275,8 +304,46 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             cx.no_wait();
             ended(cx, d, e)
         }
-        None => Err(cx.park(until)),
+        // Somebody else has found it meanwhile.
+        None if d.value().is_some() || d.decodes.load(Acquire) => Err(cx.park(now_ns() + BRIEF)),
+        None => {
+            if d.pending.is_future() {
+                d.host.let_go();
+            }
+            Err(cx.park(until))
+        }
     }
+}
+
+/// `__rem_value(future)`: what it returned, where that is known and easily told; otherwise the object that stands for nothing, and
+/// nothing has changed.
+fn value(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let none = made(cx)?.none;
+    let Some(d) = a[0].as_data::<CallData>() else { return Ok(none) };
+    if let Some(v) = d.value() {
+        return Ok(v);
+    }
+    d.decodes.store(true, SeqCst);
+    let found = d.pending.take_plain().and_then(|(bytes, symbols)| {
+        let mut later = Later::default();
+        match later.decode_with(cx, &bytes, false, &symbols, &[]) {
+            Ok(v) if later.is_done() => {
+                *d.name.lock() = None;
+                cx.heap.before_store(a[0], v);
+                d.value.store(v.bits(), Release);
+                Some(v)
+            }
+            failed => {
+                if failed.is_err() {
+                    cx.pending.exc = Value::NIL;
+                }
+                d.pending.end(Ended::Answer(How::Value, bytes, Arrivals::default(), symbols));
+                None
+            }
+        }
+    });
+    d.decodes.store(false, SeqCst);
+    Ok(found.unwrap_or(none))
 }
 
 /// `__rem_event(call, end)`: waits until its block is called: true; nil: it has ended, or is over time.
@@ -364,10 +431,26 @@ fn block(_: &mut Cx, _: Value, a: &[Value]) -> R {
 fn has_ended(_: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::bool(a[0].as_data::<CallData>().is_none_or(|d| d.pending.has_ended() || d.name.lock().is_none())))
 }
+/// `__rem_over(call)`: when it is.
+fn over(_: &mut Cx, _: Value, a: &[Value]) -> R {
+    Ok(a[0].as_data::<CallData>().map_or(Value::NIL, |d| d.over))
+}
+/// `__rem_method(call)`: the name of what it calls.
+fn method(_: &mut Cx, _: Value, a: &[Value]) -> R {
+    Ok(a[0].as_data::<CallData>().map_or(Value::NIL, |d| Value::sym(d.method)))
+}
+/// `__rem_locals()`: has this thread any thread-locals?
+fn locals(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(Value::bool(!cx.task.locals().is_nil()))
+}
 
 pub static TABLE: &[NativeDef] = &[
     leaf("__rem_call", 7, call),
     leaf("__rem_wait", 2, wait),
+    leaf("__rem_value", 1, value),
+    leaf("__rem_over", 1, over),
+    leaf("__rem_method", 1, method),
+    leaf("__rem_locals", 0, locals),
     leaf("__rem_event", 2, event),
     leaf("__rem_back", 1, back),
     leaf("__rem_leave", 1, leave),

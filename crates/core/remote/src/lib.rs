@@ -7,7 +7,7 @@
 //! **Invariant.** Nothing that comes from outside is called but a public method that a program wrote for it (`allow`). An object that
 //! others hold is a root; one of theirs is held as long as a proxy of it, or a message that brings it, is here.
 //!
-//! All natives are [`Guard::None`].
+//! All natives but one are [`Guard::None`].
 #![deny(missing_docs)]
 
 mod allow;

@@ -6,6 +6,7 @@
 use crate::allow::{is_idempotent, may_call};
 use crate::call::{SOON, encoded};
 use crate::host::arrivals::Arrivals;
+use crate::host::servers::Turn;
 use crate::host::{Doing, Host, Incoming, RunName};
 use crate::leaf;
 use crate::proxy::values;
@@ -14,6 +15,7 @@ use crate::talk::message::{Carried, How, Target};
 use kumi_core_segments::encode::{FILL, Later};
 use kumi_remote::Error;
 use kumi_vm::*;
+use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 
@@ -24,6 +26,8 @@ const LONG: u64 = 365 * 24 * 3600 * 1_000_000_000;
 pub struct Run {
     host: Arc<Host>,
     name: RunName,
+    /// By which this node knows it. Serials are never given twice.
+    serial: u64,
     answered: AtomicBool,
     /// What it calls, where that is the block of a call whose future nobody waits for yet.
     block: Option<Value>,
@@ -37,7 +41,10 @@ unsafe impl Sync for Run {}
 impl Run {
     fn answer(&self, how: How, carried: Carried) {
         if !self.answered.swap(true, AcqRel) {
-            self.host.act(|inner, now, after| inner.answer(now, &self.name, how, carried, after));
+            self.host.act(|inner, now, after| {
+                inner.threads.remove(&self.serial);
+                inner.answer(now, &self.name, how, carried, after);
+            });
         }
     }
 }
@@ -59,6 +66,23 @@ impl Drop for Run {
     }
 }
 
+/// The payload of what is called off: the serial of the run.
+struct Off(u64, Arc<Host>);
+
+impl Payload for Off {
+    fn shares(&self) -> bool {
+        true
+    }
+    fn constant(&self) -> bool {
+        true
+    }
+}
+
+/// Which run is this, or is called off by it?
+fn serial_of(v: Value) -> Option<u64> {
+    v.as_data::<Run>().map(|r| r.serial).or_else(|| v.as_data::<Off>().map(|o| o.0))
+}
+
 /// The name of a run.
 pub fn run_of(v: Value) -> Option<RunName> {
     v.as_data::<Run>().map(|r| r.name.clone())
@@ -68,29 +92,52 @@ fn text(s: &str) -> Carried {
     Carried::plain(s.as_bytes().to_vec())
 }
 
-/// `__rem_next(most)`: the next call: [run, object, method, arguments, keywords, has a block, end, alone]. The object: nil: this node
-/// itself; a block's call otherwise. alone: nobody else waits for calls. nil: there are `most` others that wait.
+/// `__rem_next(most, how)`: the next call. A plain one: [run, object, method, arguments]. Another: [run, object, method, arguments, keywords,
+/// has a block, end], whose object is nil: this node itself; true: a block's call. true: another thread is to be started first. nil:
+/// this thread is not needed: `most` others wait, or this node is one no more. false: `__rem_forget` first. How: 1: this thread was started just now; 2: no other can
+/// be.
 fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let most = a[0].as_fix().map_or(1, |n| n.max(1) as usize);
+    let (new, alone) = (a[1] == Value::fix(1), a[1] == Value::fix(2));
     let host = host(cx)?;
+    let me = cx.task.id();
+    let mut new = new;
+    if is_used(cx)? {
+        return Ok(Value::FALSE);
+    }
     loop {
-        if let Some(incoming) = host.look(|inner| inner.queue.pop_front()) {
-            match begin(cx, &host, incoming)? {
-                Some(row) => return Ok(row),
-                None => continue,
+        let turn = host.look(|inner| {
+            if std::mem::take(&mut new) {
+                inner.servers.has_started();
             }
+            inner.servers.turn(me, alone)
+        });
+        match turn {
+            Turn::Call(incoming, other, elsewhere) => {
+                match other {
+                    Some(w) if elsewhere => w.wake(),
+                    Some(w) => drop(cx.wake(w.ticket())),
+                    None => {}
+                }
+                match begin(cx, &host, *incoming)? {
+                    Some(row) => return Ok(row),
+                    None => continue,
+                }
+            }
+            Turn::Start => return Ok(Value::TRUE),
+            Turn::None => {}
         }
         cx.from_outside();
         cx.expect_service();
         let waker = cx.waker();
         let wait = host.look(|inner| {
-            if inner.over || inner.idle.len() >= most {
+            if inner.over || inner.servers.idle() >= most {
                 return None;
             }
-            if !inner.queue.is_empty() {
+            if !inner.servers.queue.is_empty() {
                 return Some(false);
             }
-            inner.is_idle(waker);
+            inner.servers.is_idle(waker);
             Some(true)
         });
         match wait {
@@ -104,16 +151,40 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
 }
 
-/// `__rem_ends()`: this thread waits for calls no more.
-fn ends(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+/// The name of threads that do calls.
+const NAME: &[u8] = b"remote calls";
+
+/// Has a call left something on this thread that the next one would see?
+fn is_used(cx: &mut Cx) -> Result<bool, Exit> {
+    let [vars, name] = made(cx)?.of_threads;
+    let thread = cx.current_thread();
+    let named = cx.ivar_get(thread, name).as_str().is_some_and(|s| s.bytes() == NAME);
+    let has = cx.ivar_get(thread, vars);
+    Ok(!named || !cx.task.locals().is_nil() || !has.is_nil() && !has.is_undef())
+}
+
+/// `__rem_forget(thread)`: the running one is as if it had just begun.
+fn forget(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let [vars, name] = made(cx)?.of_threads;
+    if a[0] == cx.current_thread() {
+        cx.task.set_locals(Value::NIL);
+        let text = cx.str_vec(NAME.to_vec(), EncIndex::UTF_8);
+        cx.ivar_set(a[0], name, text);
+        cx.ivar_set(a[0], vars, Value::NIL);
+    }
+    Ok(Value::NIL)
+}
+
+/// `__rem_ends(started)`: this thread waits for calls no more. false: it was to be started, and was not.
+fn ends(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some(host) = host_seen(cx) {
-        let me = cx.ticket();
-        cx.no_wait();
+        let me = cx.task.id();
+        let started = a[0].truthy();
         host.act(|inner, _, after| {
-            inner.idle.retain(|other| other.ticket().task != me.task);
-            if !inner.queue.is_empty() {
-                after.wake(inner.idle.pop());
+            if !started {
+                inner.servers.has_started();
             }
+            after.wake(inner.servers.ends(me));
         });
     }
     Ok(Value::NIL)
@@ -138,7 +209,8 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
     let begun = host.act(|inner, now, _| {
         let p = inner.peers.get_mut(&run.peer).filter(|p| p.incarnation == run.incarnation)?;
         p.waiting -= bytes;
-        if !p.runs.begins(run.number) {
+        inner.serial += 1;
+        if !p.runs.begins(run.number, inner.serial) {
             return None;
         }
         let (node, symbols) = (p.node, p.symbols.clone());
@@ -151,9 +223,9 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
             _ => None,
         };
         let arrivals = Arrivals::of(host, inner, now, node, &call.arguments);
-        Some((object, block, arrivals, symbols, inner.idle.is_empty()))
+        Some((object, block, arrivals, symbols, inner.serial))
     });
-    let Some((object, block, arrivals, symbols, alone)) = begun else { return Ok(None) };
+    let Some((object, block, arrivals, symbols, serial)) = begun else { return Ok(None) };
     let object = match object {
         Ok(v) => v,
         Err(Error::NodeLost | Error::OtherIncarnation) => {
@@ -237,7 +309,7 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
         let p = inner.peers.get(&run.peer).filter(|p| p.incarnation == run.incarnation);
         let wanted = p.is_some_and(|p| !p.runs.is_called_off(run.number));
         if wanted {
-            inner.threads.insert(run.clone(), Doing { thread, interrupted: false, claimed: false, waits: None });
+            inner.threads.insert(serial, Doing { thread, since: kumi_link::now(), interrupted: false, claimed: false, waits: None });
         }
         wanted
     });
@@ -246,12 +318,50 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
         return Ok(None);
     }
     let end = left.map_or(Value::NIL, |left| cx.uint(now_ns().saturating_add(left.min(LONG))));
-    let run = cx.data(cx.k.object, Run { host: host.clone(), name: run, answered: AtomicBool::new(false), block });
-    let row = [run, target, method, arguments, keywords, Value::bool(call.block), end, Value::bool(alone)];
-    let row = cx.array(&row);
+    let plain = object.is_some() && keywords.is_nil() && end.is_nil() && !call.block;
+    let run = cx.data(cx.k.object, Run { host: host.clone(), name: run, serial, answered: AtomicBool::new(false), block });
+    let row = [run, target, method, arguments, keywords, Value::bool(call.block), end];
+    let row = cx.array(if plain { &row[..4] } else { &row });
     later.done(cx, FILL, row).map(Some)
 }
 
+/// `__rem_do([run, object, method, arguments])`: a plain call, in this native's place.
+fn perform(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let row = a[0].as_array();
+    let plain = row.and_then(|row| Some((row.get(1)?, row.get(2)?.as_sym()?, row.get(3)?.as_array()?)));
+    let Some((object, method, arguments)) = plain else { return Err(cx.type_error("no plain call")) };
+    let arguments: SmallVec<[Value; 8]> = arguments.seen().iter().collect();
+    Err(cx.call(object, method, &arguments))
+}
+/// `__rem_done(run, value)`: it returned this, if nothing is left to do: nobody was to interrupt it, and the value holds no references.
+/// nil: something is, and nothing was done.
+fn done(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let Some(run) = a[0].as_data::<Run>() else { return Ok(Value::NIL) };
+    // What can't travel raises when it is answered.
+    let Ok((value, items)) = encoded(cx, made, a[1]) else {
+        cx.pending.exc = Value::NIL;
+        return Ok(Value::NIL);
+    };
+    if !items.is_empty() {
+        return Ok(Value::NIL);
+    }
+    let answered = run.host.act(|inner, now, after| {
+        match inner.threads.get(&run.serial) {
+            Some(t) if !t.claimed && !t.interrupted => inner.servers.took(now.saturating_sub(t.since)),
+            _ => return false,
+        }
+        inner.threads.remove(&run.serial);
+        if !run.answered.swap(true, AcqRel) {
+            if !inner.servers.queue.is_empty() {
+                after.among_others();
+            }
+            inner.answer(now, &run.name, How::Value, Carried::plain(value), after);
+        }
+        true
+    });
+    Ok(if answered { Value::TRUE } else { Value::NIL })
+}
 /// `__rem_answer(run, value)`: it returned this. Raises where that can't travel.
 fn answer(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     respond(cx, a[0], a[1], How::Value)
@@ -265,12 +375,12 @@ fn settle(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(run) = a[0].as_data::<Run>() else { return Ok(Value::NIL) };
     cx.from_outside();
     let waker = cx.waker();
-    let waits = run.host.look(|inner| match inner.threads.get_mut(&run.name) {
+    let waits = run.host.look(|inner| match inner.threads.get_mut(&run.serial) {
         Some(t) if t.interrupted => {
             t.waits = Some(waker);
             None
         }
-        _ => Some(inner.threads.remove(&run.name).is_some_and(|t| t.claimed)),
+        _ => Some(inner.threads.remove(&run.serial).is_some_and(|t| t.claimed)),
     });
     match waits {
         None => Err(cx.park(u64::MAX)),
@@ -282,7 +392,7 @@ fn settle(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__rem_same_run(run, other)`
 fn same_run(_: &mut Cx, _: Value, a: &[Value]) -> R {
-    let same = a[0].as_data::<Run>().zip(a[1].as_data::<Run>()).is_some_and(|(x, y)| x.name == y.name);
+    let same = serial_of(a[0]).zip(serial_of(a[1])).is_some_and(|(x, y)| x == y);
     Ok(Value::bool(same))
 }
 fn respond(cx: &mut Cx, run: Value, v: Value, how: How) -> R {
@@ -343,10 +453,10 @@ fn called_off(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     cx.from_outside();
     let waker = cx.waker();
     let found = host.look(|inner| {
-        while let Some(name) = inner.interrupts.pop_front() {
-            if let Some(t) = inner.threads.get_mut(&name) {
+        while let Some(serial) = inner.interrupts.pop_front() {
+            if let Some(t) = inner.threads.get_mut(&serial) {
                 (t.interrupted, t.claimed) = (true, true);
-                return Some(Some((name, t.thread)));
+                return Some(Some((serial, t.thread)));
             }
         }
         if inner.over {
@@ -361,19 +471,18 @@ fn called_off(cx: &mut Cx, _: Value, _: &[Value]) -> R {
             cx.no_wait();
             Ok(Value::NIL)
         }
-        Some(Some((name, thread))) => {
+        Some(Some((serial, thread))) => {
             cx.no_wait();
-            // It answers nothing: the run's own object does.
-            let run = cx.data(cx.k.object, Run { host, name, answered: AtomicBool::new(true), block: None });
+            let run = cx.data(cx.k.object, Off(serial, host));
             Ok(cx.array(&[run, thread]))
         }
     }
 }
 /// `__rem_interrupted(run)`: its thread was.
 fn interrupted(_: &mut Cx, _: Value, a: &[Value]) -> R {
-    if let Some(run) = a[0].as_data::<Run>() {
-        run.host.act(|inner, _, after| {
-            if let Some(t) = inner.threads.get_mut(&run.name) {
+    if let Some(Off(serial, host)) = a[0].as_data::<Off>() {
+        host.act(|inner, _, after| {
+            if let Some(t) = inner.threads.get_mut(serial) {
                 t.interrupted = false;
                 after.wake(t.waits.take());
             }
@@ -383,8 +492,11 @@ fn interrupted(_: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 
 pub static TABLE: &[NativeDef] = &[
-    leaf("__rem_next", 1, next),
-    leaf("__rem_ends", 0, ends),
+    leaf("__rem_next", 2, next),
+    leaf("__rem_ends", 1, ends),
+    intrinsic("__rem_forget", 1, 1, forget).guard(Guard::Objects),
+    leaf("__rem_do", 1, perform),
+    leaf("__rem_done", 2, done),
     leaf("__rem_answer", 2, answer),
     leaf("__rem_raised", 2, raised),
     leaf("__rem_not_done", 1, not_done),

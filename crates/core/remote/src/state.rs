@@ -7,6 +7,7 @@ use kumi_core_segments::encode::Staying;
 use kumi_core_segments::{lease, node};
 use kumi_vm::*;
 use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 /// This node's part, while it is a node.
@@ -14,6 +15,8 @@ use std::sync::{Arc, OnceLock};
 pub struct State {
     here: Here,
     made: OnceLock<Made>,
+    /// This process is a child of the one that loaded the library.
+    forked: AtomicBool,
 }
 
 /// What the library handed over when it was loaded.
@@ -26,9 +29,10 @@ pub struct Made {
     /// Says that nothing is there.
     pub none: Value,
     pub allowed: crate::allow::Allowed,
+    /// Where a thread keeps its variables, and its name.
+    pub of_threads: [Sym; 2],
     /// Has proxies noticed when they die, though nothing else is collected.
     watch: Arc<dyn OutsideWatch>,
-    process: u32,
 }
 // SAFETY: classes and the object that stands for nothing are shared, and live as long as the runtime.
 unsafe impl Send for Made {}
@@ -76,8 +80,14 @@ pub fn made(cx: &mut Cx) -> Result<&'static Made, Exit> {
 
 /// This node's part; begins it where the program is a node.
 pub fn host(cx: &mut Cx) -> Result<Arc<Host>, Exit> {
+    let state = cx.shared_state::<State>();
+    if let Some(h) = state.here.lock().as_ref().filter(|h| !h.is_over()) {
+        return Ok(h.clone());
+    }
+    let forked = state.forked.load(Relaxed);
     let node = node(cx)?;
-    if made(cx)?.process != std::process::id() {
+    made(cx)?;
+    if forked {
         return Err(crate::fail(
             cx,
             "Kumihimo::Segments::NotConnected",
@@ -131,7 +141,15 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let staying = Staying::new(cx, module, reference);
     let here = cx.shared_state::<State>().here.clone();
     let watch: Arc<dyn OutsideWatch> = Arc::new(Watch(here));
-    let made = Made { staying, reference, module: a[0], none: a[2], allowed: Default::default(), watch, process: std::process::id() };
+    let made = Made {
+        staying,
+        reference,
+        module: a[0],
+        none: a[2],
+        of_threads: [cx.intern("@__vars"), cx.intern("@__name")],
+        allowed: Default::default(),
+        watch,
+    };
     let _ = cx.shared_state::<State>().made.set(made);
     let here = cx.shared_state::<State>().here.clone();
     let root = cx.data(cx.k.object, Weakly(here));
@@ -155,7 +173,10 @@ pub fn boot(cx: &mut Cx) {
     cx.boot().fork_hooks.push(|cx| {
         // The child is no node: it talks to nobody, and holds nothing.
         if let Some(s) = cx.state_seen::<State>() {
-            std::mem::forget(s.here.lock().take());
+            s.forked.store(true, Relaxed);
+            let host = s.here.lock().take();
+            host.iter().for_each(|h| h.forked());
+            std::mem::forget(host);
         }
     });
 }

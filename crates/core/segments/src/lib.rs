@@ -32,7 +32,7 @@ mod watch;
 
 pub use remote::calls::remote as node;
 pub use remote::{Guest, Remote as Node};
-pub use state::lease;
+pub use state::{lease, lock_soon};
 
 use kumi_vm::*;
 

@@ -57,14 +57,14 @@ impl Guest for Listener {
     }
     fn over(&self) {
         if let Some(host) = self.0.upgrade() {
-            host.act(|inner, _, after| inner.end(after));
+            host.end();
         }
     }
 }
 
 impl Inner {
     fn message(&mut self, host: &Arc<Host>, now: Time, peer: &Peer, m: Message, after: &mut After) {
-        let name: Arc<str> = peer.name().as_ref().into();
+        let name = peer.name().clone();
         if self.peers.get(&name).is_none_or(|p| p.incarnation != peer.incarnation()) {
             self.connected(now, peer, after);
         }
@@ -82,8 +82,8 @@ impl Inner {
             Message::Answer(number, how, carried) => self.answered(host, now, &name, number, how, &carried, after),
             Message::Cancel(number) => {
                 let Some(p) = self.peers.get_mut(&name) else { return };
-                if p.runs.call_off(number) {
-                    self.interrupts.push_back(RunName { peer: name, incarnation: p.incarnation, number });
+                if let Some(serial) = p.runs.call_off(number) {
+                    self.interrupts.push_back(serial);
                     after.wake(self.interrupter.take());
                 }
             }
@@ -150,12 +150,11 @@ impl Inner {
                 return waiter.called_back(incoming, after);
             }
         }
-        self.queue.push_back(incoming);
-        after.wake(self.idle.pop());
+        self.servers.queue.push_back(incoming);
+        after.wake(self.servers.call_one());
     }
     /// A call is done.
     pub fn answer(&mut self, now: Time, run: &RunName, how: How, carried: Carried, after: &mut After) {
-        self.threads.remove(run);
         let Some(p) = self.peers.get_mut(&run.peer).filter(|p| p.incarnation == run.incarnation) else { return };
         let node = p.node;
         if !p.runs.ends(run.number, how, &carried) {

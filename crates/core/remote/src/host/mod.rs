@@ -9,12 +9,14 @@
 pub mod arrivals;
 pub mod guest;
 pub mod pending;
+pub mod servers;
 
 use crate::talk::book::{Calls, Runs};
 use crate::talk::message::{Call, Message, NUMBERS};
 use arrivals::Arrivals;
 use kumi_core_segments::Node;
 use kumi_core_segments::encode::Symbols;
+use kumi_core_segments::lock_soon;
 use kumi_link::SendError;
 use kumi_remote::{Action, Arrived, Import, Life, NodeId, Remote, Time};
 use kumi_vm::*;
@@ -22,8 +24,10 @@ use kumi_wire::Bytes;
 use parking_lot::Mutex;
 use pending::{Ended, Outcome, Pending};
 use rustc_hash::FxHashMap;
+use servers::Servers;
+use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use std::sync::{Arc, Weak};
 
 /// See the module.
@@ -32,7 +36,9 @@ pub struct Host {
     pub name: Box<str>,
     node: Weak<Node>,
     /// A child of this process has its connections, and says nothing on them.
-    process: u32,
+    forked: AtomicBool,
+    /// This node is in the cluster no more.
+    over: AtomicBool,
     inner: Mutex<Inner>,
     /// The time that the link was last told of.
     planned: AtomicU64,
@@ -44,19 +50,20 @@ pub struct Inner {
     pub seen: Remote,
     /// The tables were changed: they may have something to say.
     touched: bool,
-    pub peers: HashMap<Arc<str>, Peer>,
+    pub peers: FxHashMap<Arc<str>, Peer>,
     names: HashMap<NodeId, Arc<str>>,
     /// Objects of other nodes, as this one has them.
     pub proxies: FxHashMap<Import, Held>,
     /// Objects of this node in what came and was not looked at, by the bits of their cells.
     pub homes: FxHashMap<u64, u32>,
-    pub queue: VecDeque<Incoming>,
-    /// Threads that answer calls and have none.
-    pub idle: Vec<Waker>,
-    /// Who does what.
-    pub threads: HashMap<RunName, Doing>,
+    /// Calls that nobody has begun, and who does so.
+    pub servers: Servers,
+    /// Who does what, by the runs' serials.
+    pub threads: FxHashMap<u64, Doing>,
+    /// The serial of the last run.
+    pub serial: u64,
     /// Runs that are to be interrupted.
-    pub interrupts: VecDeque<RunName>,
+    pub interrupts: VecDeque<u64>,
     pub interrupter: Option<Waker>,
     /// Who waits until a node can be handed references.
     pub strangers: Vec<Waker>,
@@ -107,6 +114,8 @@ pub struct RunName {
 /// A thread that does a call.
 pub struct Doing {
     pub thread: Value,
+    /// When it began.
+    pub since: Time,
     /// Somebody is about to interrupt it: the call does not end before.
     pub interrupted: bool,
     /// Somebody was, or is.
@@ -127,11 +136,15 @@ unsafe impl Send for Inner {}
 /// What is to be done once the lock is let go.
 #[derive(Default)]
 pub struct After {
-    send: Vec<(kumi_link::Peer, Bytes, Option<(Arc<str>, u64)>)>,
-    wake: Vec<Waker>,
-    ended: Vec<(Arc<Pending>, Ended)>,
+    send: SmallVec<[Sent; 1]>,
+    wake: SmallVec<[Waker; 1]>,
+    ended: SmallVec<[(Arc<Pending>, Ended); 1]>,
     dropped: Vec<Arrivals>,
+    among: bool,
 }
+
+/// A message, and the call that it is.
+type Sent = (kumi_link::Peer, Bytes, Option<(Arc<str>, u64)>);
 
 impl After {
     pub fn send(&mut self, p: &Peer, m: &Message) {
@@ -140,6 +153,10 @@ impl After {
     /// A call of this number, which is sent later if there is no connection.
     pub fn send_call(&mut self, p: &Peer, name: &Arc<str>, number: u64, bytes: Bytes) {
         self.send.push((p.known.clone(), bytes, Some((name.clone(), number))));
+    }
+    /// More messages are likely to follow at once: these may wait for them.
+    pub fn among_others(&mut self) {
+        self.among = true;
     }
     pub fn wake(&mut self, w: Option<Waker>) {
         self.wake.extend(w);
@@ -166,21 +183,35 @@ impl Host {
         let inner = Inner {
             seen: Remote::new(me, options, secret),
             touched: false,
-            peers: HashMap::new(),
+            peers: FxHashMap::default(),
             names: HashMap::new(),
             proxies: FxHashMap::default(),
             homes: FxHashMap::default(),
-            queue: VecDeque::new(),
-            idle: Vec::new(),
-            threads: HashMap::new(),
+            servers: Servers::default(),
+            threads: FxHashMap::default(),
+            serial: 0,
             interrupts: VecDeque::new(),
             interrupter: None,
             strangers: Vec::new(),
             over: false,
         };
         let name = node.name.clone();
-        let process = std::process::id();
-        Arc::new(Host { name, node: Arc::downgrade(node), process, inner: Mutex::new(inner), planned: AtomicU64::new(u64::MAX) })
+        Arc::new(Host {
+            name,
+            node: Arc::downgrade(node),
+            forked: AtomicBool::new(false),
+            over: AtomicBool::new(false),
+            inner: Mutex::new(inner),
+            planned: AtomicU64::new(u64::MAX),
+        })
+    }
+    /// This process is a child of the one that is the node.
+    pub fn forked(&self) {
+        self.forked.store(true, Relaxed);
+    }
+    /// Is it a node no more?
+    pub fn is_over(&self) -> bool {
+        self.over.load(Relaxed)
     }
     /// The node, while it is one.
     pub fn node(&self) -> Option<Arc<Node>> {
@@ -191,7 +222,7 @@ impl Host {
         let mut after = After::default();
         let now = kumi_link::now();
         let (done, deadline) = {
-            let mut inner = self.inner.lock();
+            let mut inner = lock_soon(&self.inner);
             let done = f(&mut inner, now, &mut after);
             let deadline = inner.drain(&mut after);
             (done, deadline)
@@ -211,7 +242,7 @@ impl Host {
     }
     /// The same where the tables have nothing to say afterwards.
     pub fn look<T>(&self, f: impl FnOnce(&mut Inner) -> T) -> T {
-        f(&mut self.inner.lock())
+        f(&mut lock_soon(&self.inner))
     }
     fn go(&self, after: After) {
         for (call, ended) in after.ended {
@@ -220,11 +251,11 @@ impl Host {
         for w in after.wake {
             w.wake();
         }
-        if !after.send.is_empty() && self.process == std::process::id() {
+        if !after.send.is_empty() && !self.forked.load(Relaxed) {
             let node = self.node();
             let Some(link) = node.as_ref().and_then(|n| n.link()) else { return };
             for (peer, bytes, call) in after.send {
-                let sent = link.send(&peer, bytes);
+                let sent = if after.among { link.send_among(&peer, bytes, None) } else { link.send(&peer, bytes) };
                 let Some((name, number)) = call else { continue };
                 match sent {
                     // One whose connection is too slow ends with it, and is asked for on the next one.
@@ -235,6 +266,14 @@ impl Host {
                     Err(_) => self.not_sent(&name, &peer, number),
                 }
             }
+        }
+    }
+    /// What was to wait for other messages does so no more: none follows at once.
+    pub fn let_go(&self) {
+        if let Some(node) = self.node()
+            && let Some(link) = node.link()
+        {
+            link.let_go();
         }
     }
     /// A call could not be sent: it waits for the next connection, which may be there already.
@@ -257,6 +296,11 @@ impl Host {
                 after.end(w.call, Ended::Lost(Outcome::NotSent, why));
             }
         });
+    }
+    /// This node is in the cluster no more.
+    pub fn end(&self) {
+        self.over.store(true, Relaxed);
+        self.act(|inner, _, after| inner.end(after));
     }
     /// When the tables are next to be looked at.
     pub fn deadline(&self) -> Option<Time> {
@@ -298,9 +342,9 @@ impl Inner {
                         after.send(p, &Message::Tables(Bytes::from(bytes)));
                     }
                 }
-                Action::Met(_) => after.wake.append(&mut self.strangers),
+                Action::Met(_) => after.wake.extend(self.strangers.drain(..)),
                 Action::Lost { life, .. } => {
-                    after.wake.append(&mut self.strangers);
+                    after.wake.extend(self.strangers.drain(..));
                     self.lost_life(life, after);
                 }
                 Action::Refused(..) | Action::Nonsense(..) | Action::Complaint(..) | Action::Swept { .. } => {}
@@ -331,18 +375,17 @@ impl Inner {
             after.end(open.who.call, Ended::Lost(outcome, format!("node {name} {why}")));
         }
     }
-    /// This node is in the cluster no more.
-    pub fn end(&mut self, after: &mut After) {
+    fn end(&mut self, after: &mut After) {
         self.over = true;
         let names: Vec<Arc<str>> = self.peers.keys().cloned().collect();
         names.iter().for_each(|n| self.none_answers(n, "is out of reach: this node has left the cluster", after));
-        after.wake.append(&mut self.idle);
-        after.wake.append(&mut self.strangers);
+        after.wake.extend(self.servers.end());
+        after.wake.extend(self.strangers.drain(..));
         after.wake(self.interrupter.take());
     }
     /// The entry of a node.
     pub fn peer(&mut self, known: &kumi_link::Peer) -> &mut Peer {
-        let name: Arc<str> = known.name().as_ref().into();
+        let name = known.name().clone();
         if !self.peers.contains_key(&name) {
             let node = node_id(&name);
             self.names.insert(node, name.clone());
@@ -367,7 +410,7 @@ impl Inner {
     pub fn connected(&mut self, now: Time, known: &kumi_link::Peer, after: &mut After) {
         let incarnation = known.incarnation();
         let p = self.peer(known);
-        let (name, node) = (Arc::<str>::from(known.name().as_ref()), p.node);
+        let (name, node) = (known.name().clone(), p.node);
         if p.incarnation != incarnation {
             let before = std::mem::replace(&mut p.incarnation, incarnation);
             p.runs = Runs::default();
@@ -408,11 +451,6 @@ impl Inner {
                 self.homes.remove(&bits);
             }
         }
-    }
-    /// This thread waits for calls from now on; what it left before is void.
-    pub fn is_idle(&mut self, w: Waker) {
-        self.idle.retain(|other| other.ticket().task != w.ticket().task);
-        self.idle.push(w);
     }
     /// This thread waits until a node may be handed references.
     pub fn is_stranger(&mut self, w: Waker) {

@@ -78,6 +78,15 @@ impl Pending {
     pub fn take(&self) -> Option<Ended> {
         self.state.lock().ended.take()
     }
+    /// A value without references that it has come to, once.
+    pub fn take_plain(&self) -> Option<(Bytes, Arc<Symbols>)> {
+        let mut s = self.state.lock();
+        let plain = matches!(&s.ended, Some(Ended::Answer(How::Value, _, arrivals, _)) if arrivals.all().is_empty());
+        match s.ended.take_if(|_| plain) {
+            Some(Ended::Answer(_, bytes, _, symbols)) => Some((bytes, symbols)),
+            _ => None,
+        }
+    }
     pub fn has_ended(&self) -> bool {
         self.state.lock().ended.is_some()
     }

@@ -7,7 +7,7 @@
 
 use crate::talk::message::{Carried, How};
 use kumi_wire::Bytes;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of answers that are kept for one peer.
 const KEPT_BYTES: usize = 4 << 20;
@@ -121,7 +121,7 @@ impl<T> Calls<T> {
 pub struct Runs {
     /// Those below are over.
     over: u64,
-    running: HashMap<u64, State>,
+    running: BTreeMap<u64, State>,
     /// `None`: it was done, and its answer is not kept.
     kept: BTreeMap<u64, Option<Kept>>,
     bytes: usize,
@@ -138,7 +138,8 @@ pub type Kept = (How, Carried);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     Waits,
-    Runs,
+    /// As the run of this serial.
+    Runs(u64),
     CalledOff,
 }
 
@@ -158,7 +159,7 @@ pub enum Came {
 
 impl Default for Runs {
     fn default() -> Runs {
-        Runs { over: 1, running: HashMap::new(), kept: BTreeMap::new(), bytes: 0, forgotten: 1, shed: 0, called_off: BTreeSet::new() }
+        Runs { over: 1, running: BTreeMap::new(), kept: BTreeMap::new(), bytes: 0, forgotten: 1, shed: 0, called_off: BTreeSet::new() }
     }
 }
 
@@ -200,11 +201,11 @@ impl Runs {
     pub fn again(&mut self, number: u64) {
         self.running.insert(number, State::Waits);
     }
-    /// Somebody does it. False: it was called off.
-    pub fn begins(&mut self, number: u64) -> bool {
+    /// Somebody does it, as the run of this serial. False: it was called off.
+    pub fn begins(&mut self, number: u64, serial: u64) -> bool {
         match self.running.get_mut(&number) {
             Some(s @ State::Waits) => {
-                *s = State::Runs;
+                *s = State::Runs(serial);
                 true
             }
             _ => {
@@ -249,16 +250,19 @@ impl Runs {
         }
         gone
     }
-    /// It is not wanted any more. Is somebody at it?
-    pub fn call_off(&mut self, number: u64) -> bool {
+    /// It is not wanted any more. The run in which somebody does it.
+    pub fn call_off(&mut self, number: u64) -> Option<u64> {
         match self.running.get_mut(&number) {
-            Some(s) => std::mem::replace(s, State::CalledOff) == State::Runs,
+            Some(s) => match std::mem::replace(s, State::CalledOff) {
+                State::Runs(serial) => Some(serial),
+                _ => None,
+            },
             None => {
                 // It may come later: large calls go another way than small messages.
                 if number >= self.over && !self.kept.contains_key(&number) && self.called_off.len() < CALLED_OFF {
                     self.called_off.insert(number);
                 }
-                false
+                None
             }
         }
     }
@@ -268,7 +272,7 @@ impl Runs {
     }
     /// Does somebody do it, who may still want its caller's block?
     pub fn is_under_way(&self, number: u64) -> bool {
-        self.running.get(&number) == Some(&State::Runs)
+        matches!(self.running.get(&number), Some(State::Runs(_)))
     }
     /// What to answer to a peer that asks for a call. `None`: it runs.
     pub fn asked(&self, number: u64) -> Option<Asked> {
@@ -309,7 +313,7 @@ mod tests {
         assert!(matches!(runs.came(1), Came::New));
         assert!(matches!(runs.came(1), Came::Nothing));
         assert!(runs.asked(1).is_none());
-        assert!(runs.begins(1));
+        assert!(runs.begins(1, 1));
         assert!(runs.ends(1, How::Value, &value(3)));
         assert!(matches!(runs.came(1), Came::Answer(How::Value, _)));
         assert!(matches!(runs.asked(1), Some(Asked::Answer(..))));
@@ -324,7 +328,7 @@ mod tests {
         let mut runs = Runs::default();
         for n in 1..=3 {
             runs.came(n);
-            runs.begins(n);
+            runs.begins(n, n);
             runs.ends(n, How::Value, &value(KEPT_BYTES / 2));
             runs.shed();
         }
@@ -332,7 +336,7 @@ mod tests {
         assert!(matches!(runs.asked(3), Some(Asked::Answer(..))));
         for n in 4..=KEPT as u64 + 4 {
             runs.came(n);
-            runs.begins(n);
+            runs.begins(n, n);
             runs.ends(n, How::Value, &value(0));
             runs.shed();
         }
@@ -344,14 +348,14 @@ mod tests {
     #[test]
     fn a_call_may_be_called_off_before_it_comes() {
         let mut runs = Runs::default();
-        assert!(!runs.call_off(5));
+        assert_eq!(runs.call_off(5), None);
         assert!(matches!(runs.came(5), Came::Nothing));
         runs.came(6);
-        assert!(!runs.call_off(6));
-        assert!(!runs.begins(6));
+        assert_eq!(runs.call_off(6), None);
+        assert!(!runs.begins(6, 1));
         runs.came(7);
-        runs.begins(7);
-        assert!(runs.call_off(7));
+        runs.begins(7, 20);
+        assert_eq!(runs.call_off(7), Some(20));
         assert!(!runs.ends(7, How::Value, &value(1)));
         assert!(runs.running.is_empty());
     }
@@ -377,7 +381,7 @@ mod tests {
         let mut runs = Runs::default();
         for n in 1..=4 {
             runs.came(n);
-            runs.begins(n);
+            runs.begins(n, n);
             runs.ends(n, How::Value, &Carried { parcel: Some((parcel, Vec::new())), ..value(KEPT_BYTES / 2) });
             assert!(runs.shed().is_empty());
         }

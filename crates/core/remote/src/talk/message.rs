@@ -59,7 +59,7 @@ pub struct Call {
     /// Nanoseconds until nobody wants it any more.
     pub left: Option<u64>,
     pub target: Target,
-    pub name: Vec<u8>,
+    pub name: Bytes,
     /// An Array of arguments.
     pub arguments: Carried,
 }
@@ -236,7 +236,8 @@ impl Call {
             2 => Target::Block(from.number()?),
             _ => return Err(WireError::Malformed { what: "a call of nothing", at }),
         };
-        let name = from.bytes(NAME)?.to_vec();
+        let name = from.bytes(NAME)?.len();
+        let name = whole.slice(from.at() - name..from.at());
         let arguments = Carried::read(from, whole)?;
         Ok(Call {
             over,
@@ -276,7 +277,16 @@ mod tests {
         for parcel in [None, Some((parcel, vec![reference(), reference()]))] {
             for (target, left) in [(Target::Object(reference()), None), (Target::Desk, Some(7)), (Target::Block(300), Some(1 << 40))] {
                 let arguments = Carried { parcel: parcel.clone(), value: Bytes::from_static(&[1, 2, 3]) };
-                let call = Call { over: 5, keywords: true, block: false, again: false, left, target, name: b"work".to_vec(), arguments };
+                let call = Call {
+                    over: 5,
+                    keywords: true,
+                    block: false,
+                    again: false,
+                    left,
+                    target,
+                    name: Bytes::from_static(b"work"),
+                    arguments,
+                };
                 let bytes = Message::Call(600, call).encode();
                 for again in [false, true] {
                     let bytes = if again { Call::said_again(&bytes) } else { bytes.clone() };

@@ -93,7 +93,7 @@ pub fn read(
         reader,
         values: Vec::new(),
         open: Vec::new(),
-        names: vec![(&[], sym::EMPTY); NAMES],
+        names: Vec::new(),
         symbols,
         apart: Vec::new(),
         left: (bytes.len() + 1024).saturating_mul(APART),
@@ -250,6 +250,9 @@ impl<'a> Decoder<'a, '_> {
     fn symbol(&mut self, cx: &mut Cx, name: &'a [u8]) -> Result<Sym, Exit> {
         let (first, last) = (name.first().copied().unwrap_or(0), name.last().copied().unwrap_or(0));
         let at = (name.len() * 13 + usize::from(first) * 7 + usize::from(last)) % NAMES;
+        if self.names.is_empty() {
+            self.names.resize(NAMES, (&[], sym::EMPTY));
+        }
         if self.names[at].0 == name {
             return Ok(self.names[at].1);
         }
