@@ -162,6 +162,59 @@ fn nothing_more(before: Has, now: Has) {
     assert!(same && now.mappings <= before.mappings + 20 && now.live - before.live <= 64 << 10, "{before:?} {now:?}");
 }
 
+/// So many runtimes of one process, and what each may take.
+const BESIDE: usize = 64;
+const EACH: isize = 4 << 20;
+
+/// So many runtimes at a time, each with a program that has run and a thread that waits: what they took, and the nanoseconds of all that.
+fn together(before: Has) -> (Has, u128) {
+    let from = Instant::now();
+    let mut all: Vec<_> = (0..BESIDE).map(|_| runtime()).collect();
+    for (i, cx) in all.iter_mut().enumerate() {
+        let src = format!("q = Queue.new; $waits = Thread.new {{ q << [{i}, 'x'.upcase, {{ a: 1 }}]; sleep }}; q.pop[0]");
+        assert_eq!(eval(cx, &src), i.to_string());
+    }
+    let taken = from.elapsed();
+    let most = has();
+    let from = Instant::now();
+    all.into_iter().for_each(|cx| cx.end());
+    let taken = (taken + from.elapsed()).as_nanos();
+    (Has { resident: most.resident - before.resident, live: most.live - before.live, ..most }, taken)
+}
+
+/// Figures: `cargo test --release -p kumi --test runtimes sixty_four -- --nocapture`.
+#[test]
+fn sixty_four_runtimes_are_small_and_leave_nothing() {
+    let _alone = alone();
+    let rounds = rounds(1000).div_ceil(BESIDE);
+    let first = settled(has());
+    let (most, _) = together(first);
+    let small = most.resident <= BESIDE as isize * EACH && most.live <= BESIDE as isize * EACH;
+    assert!(small, "{first:?} {most:?}");
+    let before = settled(first);
+    let taken: u128 = (0..rounds).map(|_| together(before).1).sum();
+    let now = settled(before);
+    nothing_more(before, now);
+    assert!(now.resident - before.resident <= 24 << 20, "{before:?} {now:?}");
+    let ms = taken as f64 / 1e6 / (rounds * BESIDE) as f64;
+    println!("each runtime: {:.2} MB, {ms:.2} ms from the making to the end", most.resident as f64 / BESIDE as f64 / 1e6);
+}
+
+/// The same, each of them ended a thousand times.
+#[test]
+#[ignore = "it takes minutes"]
+fn sixty_four_runtimes_end_a_thousand_times() {
+    let _alone = alone();
+    together(has());
+    let before = settled(has());
+    for _ in 0..rounds(1000) {
+        together(before);
+    }
+    let now = settled(before);
+    nothing_more(before, now);
+    assert!(now.resident - before.resident <= 24 << 20, "{before:?} {now:?}");
+}
+
 /// What threads are at when their runtime ends. Each says so by `$at << 1`.
 const AT: &[&str] = &[
     "$at << 1; i = 0; i += 1 while true",
