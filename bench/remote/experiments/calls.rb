@@ -11,8 +11,9 @@ module Bench
       Microseconds by the client's clock: medians of the rounds' medians and 99th percentiles; ratios in pairs of one round to Erlang's `erpc:call`.
     TEXT
     Cluster.open(suite) do |cluster|
-      owner = cluster.node("east", "owner").ready
+      cluster.node("east", "owner").ready
       client = cluster.node("west", "client", "east", await: 2).ready
+      beam = drb = nil
       turns = [Turn.new("kumi call", client, ["call", n])]
       if suite.peers.any? { |r| r.kind == "erl" }
         cluster.beam("owner", "owner", "x", first: true).ready
@@ -39,14 +40,26 @@ module Bench
       report.bound("a call over Erlang's erpc (aim 0.8)", over.("kumi call", "BEAM erpc"), 1.2, "x")
       report.bound("the same over DRb's", over.("kumi call", "DRb call"), 0.25, "x")
 
-      report.section("Many at a time", "One client; calls a second, medians of #{rounds} rounds.")
+      report.section("Many at a time", "Calls a second of one client, over one connection but for DRb; medians of #{rounds} rounds, one party after the other.")
       many = suite.quick ? 10_000 : 100_000
-      ways = { "futures, #{Bench.figure(many)} under way" => ["futures", many], "64 threads" => ["threads", many, 64], "of the same node, ns" => ["local", many] }
-      figures = ways.to_h { |name, words| [name, Stats.median(Array.new(rounds) { client.ask(*words)[0] })] }
-      report.table(["", ""], figures.map { |name, ns| [name, Bench.figure(name.end_with?("ns") ? ns : 1e9 / ns)] })
-      report.bound("ns of a call to an object of the same node", figures["of the same node, ns"], 300, "")
-      report.data["calls"] = found.map { |name, v| { turn: name, ns: v } }
-      owner
+      few = many / 20
+      turns = [Turn.new("kumi, futures", client, ["futures", many]), Turn.new("kumi, 64 threads", client, ["threads", many, 64])]
+      turns += [Turn.new("BEAM, erpc's requests", beam, ["calls", few]), Turn.new("BEAM, messages", beam, ["asks", many])] if beam
+      turns << Turn.new("DRb, 8 threads", drb, ["threads", few, 8]) if drb
+      turns << Turn.new("kumi, an object of the same node", client, ["local", many])
+      many_found = suite.rounds(turns, reps: rounds + 1) { |t, _| t.party.ask(*t.words) }.to_h { |t, list| [t.name, list.drop(1)] }
+      ns = turns.to_h { |t| [t.name, suite.medians(many_found[t.name])] }
+      report.table(["", "under way", "a second"], turns.map { |t| [t.name, Bench.figure(t.words[2] || t.words[1]), (v = ns[t.name]).is_a?(String) ? v : Bench.figure(1e9 / v[0])] })
+      report.bound("pipelined calls a second", 1e9 / ns["kumi, futures"][0], 150_000, "", least: true)
+      report.bound("ns of a call to an object of the same node", ns["kumi, an object of the same node"][0], 300, "")
+      report.say "", "gRPC is not measured: none of its runtimes is sought here."
+
+      held = suite.quick ? 10_000 : 100_000
+      report.section("All waiting", "#{Bench.figure(held)} calls of one client that all wait there until the last one does; then all are answered.")
+      waits = suite.medians(Array.new(3) { client.ask("waits", held, timeout: 120) })
+      report.table(["", ""], ["seconds until all wait", "seconds until all are answered", "MB of the caller", "MB of the other node"].zip(
+        waits.each_with_index.map { |v, i| Bench.figure(i < 2 ? v / 1e9 : v) }))
+      report.data["calls"] = (found.merge(many_found)).map { |name, v| { turn: name, ns: v } }
     end
   end
 end

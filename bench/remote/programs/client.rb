@@ -1,10 +1,12 @@
-# Calls an object of another node. Says "ready" and obeys lines on standard input, each answered by a line of figures in nanoseconds:
-# call N: an Integer there, the next one back, one after the other: median, 99th percentile, mean. local N: the same of an object of this
-# node, mean alone. futures N: N calls under way at a time; threads N T: by so many threads; both of one call, as a whole.
+# Calls an object of another node. Obeys lines on standard input (bench/lib/obey.rb), in nanoseconds:
+# call N: an Integer there, the next one back, one after the other. local N: the same of an object of this node, mean alone. futures N: N
+# calls under way at a time; threads N T: by so many threads; both of one call, as a whole. waits N: N calls that all wait there before any
+# is answered: until they do, until all are answered, and megabytes of this process and the other one's then.
+# references N: N new objects of the other node, held, and dropped: of one, made and come; dropped, until the other node has released it;
+# messages and bytes of both nodes' tables from the drop on.
 # usage: kumi node NAME --listen ADDR --join ADDR client.rb OWNER
 require "kumihimo/remote"
-
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+require_relative "../../lib/obey"
 
 class Counter
   include Kumihimo::Remote
@@ -14,52 +16,59 @@ end
 THERE = Kumihimo::Remote.find("counter", on: ARGV[0])
 HERE = Kumihimo::Remote.export(Counter.new)
 
-def call(n)
-  times = Array.new(n, 0)
-  n.times do |i|
-    from = now
-    THERE.next(i)
-    times[i] = now - from
-  end
-  mean = times.sum / n.to_f
-  times.sort!
-  [times[n / 2], times[n * 99 / 100], mean]
-end
+def megabytes = File.read("/proc/self/status")[/VmRSS:\s+(\d+)/, 1].to_i / 1024.0
+
+def call(n) = timed(n) { |i| THERE.next(i) }
 
 def local(n)
-  i = 0
-  from = now
-  while i < n
-    HERE.next(i)
-    i += 1
+  whole(n) do
+    i = 0
+    while i < n
+      HERE.next(i)
+      i += 1
+    end
   end
-  [(now - from) / n.to_f]
 end
 
 def futures(n)
-  from = now
-  all = Array.new(n) { |i| THERE.async.next(i) }
-  sum = all.sum(&:value)
-  raise "wrong" unless sum == n * (n + 1) / 2
-  [(now - from) / n.to_f]
+  whole(n) do
+    all = Array.new(n) { |i| THERE.async.next(i) }
+    raise "wrong" unless all.sum(&:value) == n * (n + 1) / 2
+  end
 end
 
 def threads(n, count)
   each = n / count
-  from = now
-  Array.new(count) { Thread.new { each.times { |i| THERE.next(i) } } }.each(&:join)
-  [(now - from) / (each * count).to_f]
+  whole(each * count) { Array.new(count) { Thread.new { each.times { |i| THERE.next(i) } } }.each(&:join) }
 end
 
-puts "ready"
-$stdout.flush
-while (line = $stdin.gets)
-  word, *rest = line.split
-  begin
-    puts __send__(word, *rest.map { |w| Integer(w) }).join(" ")
-  rescue StandardError => e
-    puts "error #{e.class}: #{e.message.lines.first}"
-  end
-  $stdout.flush
+def waits(n)
+  from = now
+  all = Array.new(n) { |i| THERE.async.pass(i) }
+  sleep 0.001 until THERE.waiting == n
+  waiting = now - from
+  used = [megabytes, THERE.megabytes]
+  THERE.open(n)
+  raise "wrong" unless Kumihimo.all(all) == (0...n).to_a
+  [waiting, now - from, *used]
 end
-exit!(0)
+
+# Packets and bytes of both nodes' tables.
+def said = [GC.stat(:cluster).values_at(:packets, :bytes), THERE.said].transpose.map(&:sum)
+
+def references(n)
+  from = now
+  held = THERE.make(n)
+  come = now - from
+  raise "wrong" unless held.last.next(1) == 2
+  before = said
+  exports = THERE.exports
+  held = nil
+  from = now
+  GC.start
+  sleep 0.001 until THERE.exports <= exports - n + 10
+  dropped = now - from
+  [come / n.to_f, dropped / n.to_f, *said.zip(before).map { |a, b| (a - b) / n.to_f }]
+end
+
+obey { |word, *rest| __send__(word, *rest.map { |w| Integer(w) }) }

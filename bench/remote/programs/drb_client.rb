@@ -1,21 +1,15 @@
-# Calls by DRb. Obeys lines on standard input as client.rb does: call N. usage: drb_client.rb URI
+# Calls by DRb. Obeys lines on standard input as client.rb does: call N; threads N T. usage: drb_client.rb URI
 require "drb"
-
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+require_relative "../../lib/obey"
 
 DRb.start_service("druby://127.0.0.1:0")
 FRONT = DRbObject.new_with_uri(ARGV[0])
-puts "ready"
-$stdout.flush
-while (line = $stdin.gets)
-  n = Integer(line.split[1])
-  times = Array.new(n) do |i|
-    from = now
-    FRONT.next(i)
-    now - from
-  end
-  times.sort!
-  puts [times[n / 2], times[n * 99 / 100], times.sum / n.to_f].join(" ")
-  $stdout.flush
+
+def call(n) = timed(n) { |i| FRONT.next(i) }
+
+def threads(n, count)
+  each = n / count
+  whole(each * count) { Array.new(count) { Thread.new { each.times { |i| FRONT.next(i) } } }.each(&:join) }
 end
-exit!(0)
+
+obey { |word, *rest| __send__(word, *rest.map { |w| Integer(w) }) }

@@ -3,7 +3,15 @@ require "kumihimo/remote"
 
 class Counter
   include Kumihimo::Remote
+  def initialize = @gate = Thread::Queue.new
   def next(n) = n + 1
+  def pass(n) = (@gate.pop; n)
+  def open(n) = n.times { @gate << true }
+  def waiting = @gate.num_waiting
+  def make(n) = Array.new(n) { Counter.new }
+  def exports = GC.stat(:cluster)[:exports]
+  def said = GC.stat(:cluster).values_at(:packets, :bytes)
+  def megabytes = File.read("/proc/self/status")[/VmRSS:\s+(\d+)/, 1].to_i / 1024.0
 end
 
 Kumihimo::Remote.register("counter", Counter.new)

@@ -4,24 +4,10 @@
 # milliseconds until all have got what is put for them.
 # usage: redis_client.rb ADDRESS
 require "kumihimo/segments"
-
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+require_relative "../../lib/obey"
 
 STORE = Kumihimo::Segments.connect(ARGV[0])
 QUEUE = STORE.key("q")
-
-# Each call by the clock.
-def timed(n)
-  times = Array.new(n, 0)
-  n.times do |i|
-    from = now
-    yield i
-    times[i] = now - from
-  end
-  mean = times.sum / n.to_f
-  times.sort!
-  [times[n / 2], times[n * 99 / 100], mean]
-end
 
 def fill(bytes, n)
   QUEUE.from(Array.new(n) { "x" * bytes })
@@ -51,13 +37,4 @@ def waiters(_, n)
   [sockets, (now - from) / 1e6]
 end
 
-$stdout.sync = true
-puts "ready"
-while (line = $stdin.gets)
-  op, bytes, n = line.split
-  begin
-    puts __send__(op, bytes.to_i, n.to_i).join(" ")
-  rescue StandardError => e
-    puts "error #{e.class}: #{e.message.lines.first}"
-  end
-end
+obey { |op, bytes, n| __send__(op, bytes.to_i, n.to_i) }

@@ -4,28 +4,10 @@
 # flood BYTES N THREADS: N puts by so many threads; nanoseconds of one, as a whole. pipeline BYTES N: by one put_all. drown KEY THREADS: so many threads peek from now on.
 # usage: kumi node NAME --listen ADDR --join ADDR remote_client.rb OWNER
 require "kumihimo/segments"
-
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+require_relative "../../lib/obey"
 
 OTHER = Kumihimo::Segments[ARGV[0]]
 QUEUE = OTHER.key("q")
-
-# Each call by the clock.
-def timed(n)
-  times = Array.new(n, 0)
-  n.times do |i|
-    from = now
-    yield i
-    times[i] = now - from
-  end
-  figures_of(times)
-end
-
-def figures_of(times)
-  mean = times.sum / times.size.to_f
-  times.sort!
-  [times[times.size / 2], times[times.size * 99 / 100], mean]
-end
 
 def payload(bytes) = ("x" * bytes).freeze
 
@@ -55,17 +37,13 @@ FLOODS = Hash.new { |all, bytes| all[bytes] = Array.new(8) { |i| ((97 + i).chr *
 def flood(bytes, n, threads)
   data = FLOODS[bytes]
   each = n / threads
-  from = now
-  Array.new(threads) { Thread.new { each.times { |i| QUEUE.put(data[i & 7]) } } }.each(&:join)
-  [(now - from) / (each * threads).to_f]
+  whole(each * threads) { Array.new(threads) { Thread.new { each.times { |i| QUEUE.put(data[i & 7]) } } }.each(&:join) }
 end
 
 def pipeline(bytes, n)
   data = FLOODS[bytes]
   values = Array.new(n) { |i| data[i & 7] }
-  from = now
-  OTHER.put_all("q", values)
-  [(now - from) / n.to_f]
+  whole(n) { OTHER.put_all("q", values) }
 end
 
 TRANSFERS = 10
@@ -116,24 +94,13 @@ def drown(key, threads)
   [threads]
 end
 
-puts "ready"
-$stdout.flush
-while (line = $stdin.gets)
-  word, *rest = line.split
-  begin
-    figures =
-      case word
-      when "fill", "empty", "put", "peek", "flood", "pipeline" then __send__(word, *rest.map { |w| Integer(w) })
-      when "take" then timed(Integer(rest[1])) { QUEUE.take }
-      when "peeks" then timed(Integer(rest[1])) { |i| OTHER.peek("#{rest[0]}.#{i}") }
-      when "drown" then drown(rest[0], Integer(rest[1]))
-      when "beside" then beside(rest[0], Integer(rest[1]), Integer(rest[2]))
-      else raise "no #{word}"
-      end
-    puts figures.join(" ")
-  rescue StandardError => e
-    puts "error #{e.class}: #{e.message.lines.first}"
+obey do |word, *rest|
+  case word
+  when "fill", "empty", "put", "peek", "flood", "pipeline" then __send__(word, *rest.map { |w| Integer(w) })
+  when "take" then timed(Integer(rest[1])) { QUEUE.take }
+  when "peeks" then timed(Integer(rest[1])) { |i| OTHER.peek("#{rest[0]}.#{i}") }
+  when "drown" then drown(rest[0], Integer(rest[1]))
+  when "beside" then beside(rest[0], Integer(rest[1]), Integer(rest[2]))
+  else raise "no #{word}"
   end
-  $stdout.flush
 end
-exit!(0)

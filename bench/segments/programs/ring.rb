@@ -3,8 +3,7 @@
 # segments BYTES N: the same by code segments that take and flip.
 # usage: kumi node NAME --listen ADDR --join ADDR --await NODES ring.rb NODES first|next
 require "kumihimo/segments"
-
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+require_relative "../../lib/obey"
 
 NODES = Integer(ARGV[0])
 Kumihimo::Segments.wait_for_nodes(NODES, timeout: 120)
@@ -18,40 +17,23 @@ class Passes < Kumihimo::CodeSegment
 end
 FIRST = ARGV[1] == "first"
 
-def timed(n)
-  times = Array.new(n) do
-    from = now
-    yield
-    (now - from) / NODES.to_f
-  end
-  times.sort!
-  [times[n / 2], times[n * 99 / 100], times.sum / n]
-end
+def hops(n, &lap) = timed(n, &lap).map { |ns| ns / NODES.to_f }
 
 key = DS.key("ring")
 right = Kumihimo::Segments[RIGHT].key("ring")
 Passes.repeat { false } unless FIRST
-puts "ready"
-$stdout.flush
 unless FIRST
+  puts "ready"
+  $stdout.flush
   loop { right.put(key.take) }
 end
 pass = Kumihimo::Segments[RIGHT].key("pass")
 back = DS.key("pass")
-while (line = $stdin.gets)
-  word, bytes, n = line.split
+obey do |word, bytes, n|
   message = ("x" * Integer(bytes)).freeze
-  begin
-    figures =
-      case word
-      when "laps" then timed(Integer(n)) { right.put(message); key.take }
-      when "segments" then timed(Integer(n)) { pass.put(message); back.take }
-      else raise "no #{word}"
-      end
-    puts figures.join(" ")
-  rescue StandardError => e
-    puts "error #{e.class}: #{e.message.lines.first}"
+  case word
+  when "laps" then hops(Integer(n)) { right.put(message); key.take }
+  when "segments" then hops(Integer(n)) { pass.put(message); back.take }
+  else raise "no #{word}"
   end
-  $stdout.flush
 end
-exit!(0)
