@@ -1,7 +1,8 @@
 # An aquarium of several tanks (the paper's example). Each node has a tank, and shows it on a web page of its own. A fish is a data
 # segment: a code segment moves it at each tick, and hands it to the neighbour's tank when it swims out of this one.
 #
-#   kumi run --nodes 3 examples/aquarium.rb [--fish N] [--port N] [--seconds N]
+#   kumi run --nodes 3 examples/aquarium.rb [--fish N] [--seconds N]
+#   kumi examples/aquarium.rb [--fish N] [--port N] [--seconds N]       one tank, whose page has the port
 #
 # or on two machines (`kumi node --help` tells of certificates):
 #   kumi node east --listen east.lan:7000 --insecure examples/aquarium.rb
