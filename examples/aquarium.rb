@@ -104,11 +104,12 @@ class Page
   end
 end
 
-options = { "--fish" => "3", "--port" => "0", "--seconds" => nil }
+options = { "--fish" => 3, "--port" => 0, "--seconds" => nil }
 ARGV.each_slice(2) do |name, value|
-  options.key?(name) && value ? options[name] = value : abort("usage: #{$0} [--fish N] [--port N] [--seconds N]")
+  number = Integer(value || "", 10, exception: false) if options.key?(name)
+  number ? options[name] = number : abort("usage: #{$0} [--fish N] [--port N] [--seconds N]")
 end
-fish, port, seconds = options.values.map { |value| value && Integer(value, 10) }
+fish, port, seconds = options.values
 HTML = format(DATA.read, width: WIDTH, height: HEIGHT, tick: TICK)
 
 begin

@@ -79,8 +79,8 @@ end
 
 def clock = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
-numbers = Integer(ARGV[0] || "1000000", 10)
-parts = Integer(ARGV[1] || "10", 10)
+numbers = Integer(ARGV[0] || "1000000", 10, exception: false) || 0
+parts = Integer(ARGV[1] || "10", 10, exception: false) || 0
 abort "usage: kumi examples/bitonic.rb [NUMBERS] [PARTS]; parts of one size" unless parts.between?(1, 16) && numbers.positive? && numbers % parts == 0
 
 network = Network.of(parts)

@@ -4,7 +4,7 @@
 #   kumi examples/echo_server.rb [PORT]        and then, elsewhere:  nc localhost 7007
 require "socket"
 
-port = Integer(ARGV.shift || 7007)
+port = Integer(ARGV.shift || 7007, exception: false) || abort("usage: kumi examples/echo_server.rb [PORT]")
 server = TCPServer.new("127.0.0.1", port)
 puts "listening on #{server.local_address.inspect_sockaddr}; Ctrl-C ends"
 

@@ -45,14 +45,19 @@ def ask(count)
   Thumbnail.later("notes.txt")
 end
 
+USAGE = "usage: STORE=FILE kumi examples/jobs.rb [ask [COUNT] | work]"
 case ARGV[0]
-when "ask" then ask(Integer(ARGV[1] || 20))
+when "ask"
+  abort "#{USAGE}\nJobs that are asked for are in memory, and gone with this process, where STORE names nothing." unless ENV["STORE"]
+  ask(Integer(ARGV[1] || 20, exception: false) || abort(USAGE))
 when "work"
   puts "the page: #{Jobs.page("127.0.0.1:0")}"
   Jobs.work
-else
+when nil
   ask(20)
   Thread.new { sleep 0.05 until Jobs.queues.values.sum { |queue| queue.values.sum } == 0; Jobs.stop }
   Jobs.work
   Jobs.dead.each { |job| puts "failed: #{job.job}(#{job.arguments.join(", ")}): #{job.error}" }
+else
+  abort USAGE
 end

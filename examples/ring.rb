@@ -7,8 +7,8 @@ require "kumihimo/segments"
 
 NODES = Kumihimo::Segments.cluster? ? Kumihimo::Segments.nodes.sort : [nil]
 RIGHT = NODES[0] && Kumihimo.topology.right
-MEMBERS = Integer(ARGV[0] || (NODES[0] ? "1" : "10"), 10)
-ROUNDS = Integer(ARGV[1] || "1000", 10)
+MEMBERS = Integer(ARGV[0] || (NODES[0] ? "1" : "10"), 10, exception: false) || 0
+ROUNDS = Integer(ARGV[1] || "1000", 10, exception: false) || 0
 abort "usage: kumi examples/ring.rb [MEMBERS] [ROUNDS]" unless MEMBERS.positive? && ROUNDS.positive?
 AROUND = MEMBERS * NODES.size
 KEYS = Array.new(MEMBERS) { |i| Kumihimo::Segments.local.key("ring.#{i}") }

@@ -2,7 +2,7 @@
 #
 #   kumi examples/words.rb FILE [COUNT]
 path = ARGV.shift
-limit = Integer(ARGV.shift || 10)
+limit = Integer(ARGV.shift || 10, exception: false) || abort("usage: kumi examples/words.rb FILE [COUNT]")
 text = path ? File.read(path) : $stdin.read
 
 counts = text.downcase.scan(/[[:alpha:]]+/).tally

@@ -500,7 +500,12 @@ module Warning
       KumiSys.check_category(category)
       return nil unless Warning[category]
     end
-    $stderr.write(message)
+    begin
+      $stderr.write(message)
+    rescue SystemCallError
+      # A full disk, or a reader that has gone, is no fault of the program's.
+      raise unless STDERR.equal?($stderr)
+    end
     nil
   end
 

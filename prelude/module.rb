@@ -38,7 +38,8 @@ module KumiSys
 
   # Names that the runtime itself relies on, which its own library may handle.
   def self.warn_risk(name, doing)
-    return if __frame_path&.start_with?("<internal:")
+    path = __frame_path
+    return if path&.start_with?("<internal:", *ENV["KUMI_LIB"])
     case name
     when :initialize, :object_id, :__id__, :__send__ then warning("#{doing} '#{name}' may cause serious problems")
     end

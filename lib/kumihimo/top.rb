@@ -40,7 +40,7 @@ module Kumihimo
         when "--json" then @json = true
         when "--token", "--part", "--every"
           value ||= arguments.shift || raise(ArgumentError, "#{word} needs a value")
-          word == "--every" ? @every = Float(value) : instance_variable_set("@#{word.delete("-")}", value)
+          word == "--every" ? @every = Float(value, exception: false) || 0.0 : instance_variable_set("@#{word.delete("-")}", value)
         when /\A-./ then raise ArgumentError, "unknown option #{word}"
         else @address ? raise(ArgumentError, "one address, not also #{word}") : @address = word
         end

@@ -9,6 +9,7 @@ pub mod node;
 pub mod options;
 pub mod repl;
 pub mod run;
+pub mod say;
 mod setup;
 pub mod watch;
 pub mod xml;

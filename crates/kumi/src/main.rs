@@ -41,17 +41,19 @@ fn main() {
     let me = if argv.is_empty() { String::new() } else { argv.remove(0) };
     let me = std::path::Path::new(&me).file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
 
+    // The command's first word, where its switches go on as those of a program.
+    let mut of = None;
     if me != "ruby" && me != "irb" && argv.first().is_some_and(|a| a == "xml") {
         std::process::exit(kumi::xml::main(&argv[1..]));
     }
     if me != "ruby" && me != "irb" {
         match argv.first().map(String::as_str) {
             Some("node") => match kumi::node::parse(&argv[1..]) {
-                kumi::node::Command::Program(rest) => argv = rest,
+                kumi::node::Command::Program(rest) => (argv, of) = (rest, Some("node")),
                 kumi::node::Command::Exit(status) => std::process::exit(status),
             },
             Some("run") => match kumi::node::cluster::main(&argv[1..]) {
-                kumi::node::cluster::Run::Alone(rest) => argv = rest,
+                kumi::node::cluster::Run::Alone(rest) => (argv, of) = (rest, Some("run")),
                 kumi::node::cluster::Run::Done(status) => std::process::exit(status),
             },
             Some("top") => {
@@ -64,6 +66,7 @@ fn main() {
     }
     let as_irb = me == "irb" || (me != "ruby" && argv.first().is_some_and(|a| a == "irb"));
     if as_irb && me != "irb" {
+        of = Some("irb");
         argv.remove(0);
     }
     let mut settings = Settings::default();
@@ -85,25 +88,25 @@ fn main() {
     let mut settings = match parsed {
         Ok(s) => s,
         Err(m) => {
-            eprintln!("{me}: {m}");
+            kumi::say::err(format_args!("{}: {m}", of.map_or_else(|| me.clone(), |of| format!("{me} {of}"))));
             std::process::exit(1);
         }
     };
     match settings.instead {
-        Some(Instead::Version) => return println!("{}", Identity::description()),
-        Some(Instead::Copyright) => return println!("{}", Identity::COPYRIGHT),
-        Some(Instead::Help { short }) => return print!("{}", help::text(short)),
+        Some(Instead::Version) => return kumi::say::out(format_args!("{}\n", Identity::description())),
+        Some(Instead::Copyright) => return kumi::say::out(format_args!("{}\n", Identity::COPYRIGHT)),
+        Some(Instead::Help { short }) => return kumi::say::out(help::text(short)),
         None => {}
     }
     if settings.version_first {
-        println!("{}", Identity::description());
+        kumi::say::out(format_args!("{}\n", Identity::description()));
         // `-v` alone; `-v -` reads a program.
         if settings.program == Program::Stdin && !settings.dash && !as_irb {
             return;
         }
     }
     if settings.verbose > 0 {
-        environment::complaints().iter().for_each(|line| eprintln!("{line}"));
+        environment::complaints().iter().for_each(|line| kumi::say::err(line));
     }
     if as_irb {
         settings.program = Program::Repl(match settings.program {
@@ -119,9 +122,9 @@ fn on_a_deep_stack(settings: Settings) -> i32 {
         if kumi_budget::is_refusal(info.payload()) {
             return;
         }
-        eprintln!("kumi: {}. This is a bug in kumi, please report it.", kumi_vm::fault::note(info));
+        kumi::say::err(format_args!("kumi: {}. This is a bug in kumi, please report it.", kumi_vm::fault::note(info)));
         if std::env::var_os("RUST_BACKTRACE").is_some() {
-            eprintln!("{}", std::backtrace::Backtrace::force_capture());
+            kumi::say::err(format_args!("{}", std::backtrace::Backtrace::force_capture()));
         }
     }));
     let stack = kumi_budget::address_space_limit().map_or(STACK, |most| STACK.min(most / 8).max(8 << 20));
@@ -145,7 +148,7 @@ fn on_a_deep_stack(settings: Settings) -> i32 {
         Ok(Ok(status)) => status,
         Ok(Err(_)) => INTERNAL_ERROR,
         Err(e) => {
-            eprintln!("kumi: cannot start the interpreter's thread: {e}");
+            kumi::say::err(format_args!("kumi: cannot start the interpreter's thread: {e}"));
             INTERNAL_ERROR
         }
     }

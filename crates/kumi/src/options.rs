@@ -324,7 +324,7 @@ impl Settings {
 
     fn feature(&mut self, f: &str, on: bool) -> Result<(), String> {
         if !FEATURES.iter().any(|x| x.starts_with(f)) {
-            eprintln!("kumi: warning: unknown argument for --{}: '{f}'", if on { "enable" } else { "disable" });
+            crate::say::err(format_args!("kumi: warning: unknown argument for --{}: '{f}'", if on { "enable" } else { "disable" }));
             return Ok(());
         }
         if f.starts_with("frozen") {
@@ -500,7 +500,7 @@ impl Settings {
                 "deprecated" | "experimental" | "performance" | "strict_unused_block" => {
                     self.categories.push((name.into(), on));
                 }
-                _ => eprintln!("kumi: warning: unknown warning category: '{name}'"),
+                _ => crate::say::err(format_args!("kumi: warning: unknown warning category: '{name}'")),
             }
             return Ok(());
         }

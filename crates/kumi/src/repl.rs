@@ -206,12 +206,12 @@ pub fn run(s: Settings) -> i32 {
     {
         Ok(cx) => cx,
         Err(m) => {
-            eprintln!("kumi: the runtime does not start: {m}");
+            crate::say::err(format_args!("kumi: the runtime does not start: {m}"));
             return 70;
         }
     };
     if let Err(m) = crate::watch::begin(&mut cx, &s) {
-        eprintln!("kumi: {m}");
+        crate::say::err(format_args!("kumi: {m}"));
         return 1;
     }
     run::set_up(&mut cx, &s, "irb");
@@ -224,7 +224,7 @@ pub fn run(s: Settings) -> i32 {
         Program::Repl(Some(path)) => match std::fs::read(path) {
             Ok(text) => Some(String::from_utf8_lossy(&text).into_owned()),
             Err(e) => {
-                eprintln!("kumi: cannot read {path}: {e}");
+                crate::say::err(format_args!("kumi: cannot read {path}: {e}"));
                 return 1;
             }
         },
@@ -233,7 +233,7 @@ pub fn run(s: Settings) -> i32 {
     let mut lines = text.as_ref().map(|t| t.lines());
     let terminal = lines.is_none() && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if terminal {
-        println!("{} - type exit to leave", crate::Identity::description());
+        crate::say::out(format_args!("{} - type exit to leave\n", crate::Identity::description()));
     }
     // The editor takes Ctrl-C to itself; while a program runs it is the program's.
     let mut ours = OnInterrupt::now();
@@ -283,7 +283,7 @@ pub fn run(s: Settings) -> i32 {
                 break run::finish(&mut cx.borrow_mut(), &s, None);
             }
             Err(e) => {
-                eprintln!("kumi: {e}");
+                crate::say::err(format_args!("kumi: {e}"));
                 break 1;
             }
         }
@@ -310,7 +310,7 @@ fn evaluate(cx: &mut Cx, s: &Settings, ours: &mut OnInterrupt, text: &str, line:
     match cx.call_helper_top("irb_eval", &[src, Value::fix(line)]) {
         // One that came while the value or the exception of another was shown.
         Err(_) if run::signal_of(cx) == Some(i64::from(libc::SIGINT)) => {
-            eprintln!("Interrupt");
+            crate::say::err(format_args!("Interrupt"));
             *ours = editors.swap();
             None
         }

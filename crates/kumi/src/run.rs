@@ -61,7 +61,7 @@ pub fn run(mut s: Settings) -> i32 {
     let mut cx = match assemble(options).map(ManuallyDrop::new) {
         Ok(cx) => cx,
         Err(m) => {
-            eprintln!("kumi: the runtime does not start: {m}");
+            crate::say::err(format_args!("kumi: the runtime does not start: {m}"));
             return 70;
         }
     };
@@ -99,22 +99,22 @@ pub fn run(mut s: Settings) -> i32 {
         Err(e) => {
             // What required files printed comes first.
             finish(&mut cx, &s, None);
-            eprintln!("{}", e.rendered.trim_end());
+            crate::say::err(format_args!("{}", e.rendered.trim_end()));
             return 1;
         }
     };
     for w in &compiled.warnings {
         if s.verbose == 2 || (s.verbose == 1 && !w.verbose) {
-            eprintln!("{}:{}: warning: {}", script.name, w.line, w.text);
+            crate::say::err(format_args!("{}:{}: warning: {}", script.name, w.line, w.text));
         }
     }
     if s.dump_insns {
         let cx: &Cx = &cx;
-        print!("{}", kumi_bytecode::disassemble(&compiled.iseq, &|name| cx.sym_name(name)));
+        crate::say::out(format_args!("{}", kumi_bytecode::disassemble(&compiled.iseq, &|name| cx.sym_name(name))));
         return 0;
     }
     if s.check_only {
-        println!("Syntax OK");
+        crate::say::out(format_args!("Syntax OK\n"));
         return 0;
     }
     kumi_vm::memory_limits::forget_startup();
@@ -123,7 +123,7 @@ pub fn run(mut s: Settings) -> i32 {
 }
 
 fn fail(message: &str) -> i32 {
-    eprintln!("kumi: {message}");
+    crate::say::err(format_args!("kumi: {message}"));
     1
 }
 
@@ -414,7 +414,7 @@ fn last_words(cx: &mut Cx, exc: Value) -> i64 {
             let class = cx.real_class(e);
             let class = cx.class_name(class);
             let message = cx.ivar_get(e, kumi_vm::sym::IV_MESSAGE);
-            eprintln!("kumi: {} ({class})", cx.text(message));
+            crate::say::err(format_args!("kumi: {} ({class})", cx.text(message)));
         }
     }
     1

@@ -20,7 +20,10 @@ pub fn begin(cx: &mut Cx, s: &Settings) -> Result<(), String> {
         cx.heap.shared().stats.log.open(level, file);
     }
     // Told now, not when the program has run for an hour.
-    if let (Some(_), Some(f)) = (s.profile, &s.profile_out) {
+    if let Some(f) = &s.profile_out {
+        if s.profile.is_none() {
+            return Err("--profile-out goes with --profile=alloc or --profile=heap".into());
+        }
         File::create(f).map_err(|e| format!("{f}: {e} (--profile-out)"))?;
     }
     if s.profile.is_some() {
@@ -49,7 +52,7 @@ pub fn end(cx: &mut Cx, s: &Settings) {
     match (text, &s.profile_out) {
         (Some(t), Some(f)) => {
             if let Err(e) = std::fs::write(f, t) {
-                eprintln!("kumi: {f}: {e} (--profile-out)");
+                crate::say::err(format_args!("kumi: {f}: {e} (--profile-out)"));
             }
         }
         (Some(t), None) => drop(std::io::stderr().lock().write_all(t.as_bytes())),

@@ -435,6 +435,10 @@ fn certificates_are_made_listed_and_taken_anew_without_a_restart() {
         ("rotate certs north", "north.pem is not there"),
         ("colour certs", "is none of authority"),
         ("node certs north --days many", "needs a number of days"),
+        ("node certs north --days 0", "needs a number of days"),
+        ("rotate certs --within -1", "needs a number of days"),
+        ("rotate certs east --authority", "no node is named beside it"),
+        ("list certs east", "takes nothing else"),
     ] {
         let (_, err, status) = cert(&folder, words);
         assert!(err.contains(why) && status != Some(0), "{words}: {err}");

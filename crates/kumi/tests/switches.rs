@@ -57,3 +57,46 @@ fn a_session_takes_its_lines_from_a_file() {
     let _ = std::fs::remove_file(file);
     assert!(kumi(&["irb", "/no/such/file"], "").1.contains("/no/such/file"));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_ends_nothing_else() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = |args: &[&str], out: Stdio, err: Stdio| {
+        let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+        c.args(args).env_remove("RUBYOPT").stdin(Stdio::null()).stdout(out).stderr(err).status().unwrap().code()
+    };
+    for (args, code) in [
+        (vec!["-e", "raise 'x'"], 1),
+        (vec!["-e", "abort 'x'"], 1),
+        (vec!["-e", "p ("], 1),
+        (vec!["there is no such file"], 1),
+        (vec!["-e", "warn 1"], 0),
+        (vec!["node", "--bogus"], 2),
+        (vec!["cert", "colour"], 2),
+    ] {
+        assert_eq!(status(&args, Stdio::null(), full().into()), Some(code), "{args:?}");
+    }
+    for args in
+        [vec!["-v"], vec!["--help"], vec!["-c", "-e", "1"], vec!["--dump=insns", "-e", "1"], vec!["run", "--help"], vec!["cert", "-h"]]
+    {
+        assert_eq!(status(&args, full().into(), Stdio::null()), Some(0), "{args:?}");
+    }
+}
+
+#[test]
+fn a_switch_that_is_none_names_the_command_that_tells_more() {
+    for (args, says) in [
+        (vec!["--bogus"], "kumi: invalid option --bogus"),
+        (vec!["node", "east", "--bogus"], "kumi node: invalid option --bogus"),
+        (vec!["run", "--bogus"], "kumi run: invalid option --bogus"),
+        (vec!["irb", "--bogus"], "kumi irb: invalid option --bogus"),
+        (vec!["--profile-out", "x", "-e", "1"], "--profile-out goes with --profile"),
+        (vec!["node", "east", "--name", "west"], "one name, not east and west"),
+        (vec!["node", "--config", "there is no such file", "-e", "1"], "the configuration can't be read"),
+        (vec!["node", "a b", "--check"], "a node's name is 1 to 64 bytes"),
+    ] {
+        let (_, err) = kumi(&args, "");
+        assert!(err.contains(says), "{args:?}: {err}");
+    }
+}

@@ -109,6 +109,11 @@ impl From<FromOwner<Bytes>> for Message {
 }
 
 impl Link {
+    /// May a node have this name? Otherwise [`LinkError::Member`].
+    pub fn check_name(name: &str) -> Result<(), LinkError> {
+        kumi_membership::Member::check_name(name).map_err(LinkError::Member)
+    }
+
     /// This node.
     pub fn node(&self) -> Member {
         self.shared.me.lock().clone()

@@ -77,10 +77,14 @@ impl Member {
         Member::with_extras(name, address, incarnation, &[])
     }
 
+    /// May a node have this name?
+    pub fn check_name(name: &str) -> Result<(), BadMember> {
+        let fits = !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(|c| c.is_alphanumeric() || c.is_ascii_graphic());
+        if fits { Ok(()) } else { Err(BadMember::Name) }
+    }
+
     pub(crate) fn with_extras(name: &str, address: &str, incarnation: u64, extras: &[u8]) -> Result<Member, BadMember> {
-        if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(|c| c.is_alphanumeric() || c.is_ascii_graphic()) {
-            return Err(BadMember::Name);
-        }
+        Member::check_name(name)?;
         check_address(address)?;
         if extras.len() > MAX_EXTRAS || !fields(extras).all(|f| f.is_some_and(|(tag, of)| fits(tag, of))) {
             return Err(BadMember::Extras);

@@ -38,15 +38,15 @@ authority: ca.key stays there; every node gets ca.pem, and its own NAME.pem and 
 pub fn main(args: &[String]) -> i32 {
     match run(args) {
         Ok(text) => {
-            print!("{text}");
+            crate::say::out(text);
             0
         }
         Err(Failed::Usage(m)) => {
-            eprintln!("kumi cert: {m}\nkumi cert --help tells more.");
+            crate::say::err(format_args!("kumi cert: {m}\nkumi cert --help tells more."));
             2
         }
         Err(Failed::Work(m)) => {
-            eprintln!("kumi cert: {m}");
+            crate::say::err(format_args!("kumi cert: {m}"));
             1
         }
     }
@@ -76,14 +76,14 @@ fn run(args: &[String]) -> Result<String, Failed> {
             _ => (arg.as_str(), None),
         };
         let mut value = || joined.clone().or_else(|| rest.next().cloned()).ok_or(Failed::Usage(format!("{switch} needs a value")));
-        let number = |v: String| {
-            let n = v.parse::<i64>().ok().filter(|n| (-36_500..=36_500).contains(n));
-            n.ok_or(Failed::Usage(format!("{switch} needs a number of days, not {v:?}")))
+        let number = |v: String, least: i64| {
+            let n = v.parse::<i64>().ok().filter(|n| (least..=36_500).contains(n));
+            n.ok_or(Failed::Usage(format!("{switch} needs a number of days from {least} to 36500, not {v:?}")))
         };
         match switch {
             "-h" | "--help" => return Ok(HELP.to_owned()),
-            "--days" => a.days = Some(number(value()?)?),
-            "--within" => a.within = Some(number(value()?)?),
+            "--days" => a.days = Some(number(value()?, 1)?),
+            "--within" => a.within = Some(number(value()?, 0)?),
             "--address" => a.addresses.push(value()?),
             "--authority" => a.authority = true,
             s if s.starts_with('-') => return Err(Failed::Usage(format!("unknown option {s}"))),
@@ -96,9 +96,13 @@ fn run(args: &[String]) -> Result<String, Failed> {
         ["node", dir, name] => node(Path::new(dir), name, &a),
         ["list", dir] => list(Path::new(dir)),
         ["rotate", dir] if a.authority => rotate_authority(Path::new(dir), &a),
+        ["rotate", _, ..] if a.authority => {
+            Err(Failed::Usage("--authority makes the authority alone anew: no node is named beside it".into()))
+        }
         ["rotate", dir, ref names @ ..] => rotate(Path::new(dir), names, &a),
-        ["authority" | "list", ..] => Err(Failed::Usage("a folder is needed".into())),
-        ["node", ..] => Err(Failed::Usage("a folder and a node's name are needed".into())),
+        [what @ ("authority" | "list"), ..] => Err(Failed::Usage(format!("{what} needs a folder, and takes nothing else"))),
+        ["node", ..] => Err(Failed::Usage("node needs a folder and a node's name, and takes nothing else".into())),
+        ["rotate"] => Err(Failed::Usage("rotate needs a folder".into())),
         [] => Err(Failed::Usage("say authority, node, list or rotate".into())),
         [other, ..] => Err(Failed::Usage(format!("{other:?} is none of authority, node, list and rotate"))),
     }
@@ -196,6 +200,12 @@ fn rotate(dir: &Path, names: &[&str], a: &Asked) -> Result<String, Failed> {
         let names = Names::new(name, &others).map_err(Failed::Work)?;
         sign(dir, &names, a.days)?;
         out.push_str(&format!("{0}/{name}.pem  {0}/{name}.key  are new: give them to node {name}, then SIGHUP\n", dir.display()));
+    }
+    if out.is_empty() {
+        out.push_str(match a.within {
+            Some(_) => "no certificate ends so soon: all stay as they are\n",
+            None => "there is no node's certificate in this folder\n",
+        });
     }
     Ok(out)
 }

@@ -1,7 +1,7 @@
 //! Whether a node could start so: what is wrong beyond a single value, and the page of `kumi node --check`.
 
 use super::settings::{Kind, SETTINGS, Settings};
-use kumi_link::{Address, Tls};
+use kumi_link::{Address, Link, Tls};
 use std::net::IpAddr;
 
 /// Exit status of a configuration that can't be used (EX_CONFIG).
@@ -26,6 +26,7 @@ pub fn check(settings: &mut Settings) {
                 Kind::Word(words) if !words.contains(&value.as_str()) => {
                     Some(format!("{} is one of {}, not {value:?}", s.name, words.join(", ")))
                 }
+                _ if s.name == "name" => Link::check_name(value).err().map(|e| e.to_string()),
                 _ => None,
             };
             if let Some(why) = why {

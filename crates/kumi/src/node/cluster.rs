@@ -48,7 +48,7 @@ pub fn main(args: &[String]) -> Run {
         };
         match switch {
             "-h" | "--help" => {
-                print!("{HELP}");
+                crate::say::out(HELP);
                 return Run::Done(0);
             }
             "-n" | "--nodes" => {
@@ -70,14 +70,14 @@ pub fn main(args: &[String]) -> Run {
     match nodes {
         None => Run::Alone(program),
         Some(n) => Run::Done(start(n, &program).unwrap_or_else(|e| {
-            eprintln!("kumi run: {e}");
+            crate::say::err(format_args!("kumi run: {e}"));
             1
         })),
     }
 }
 
 fn wrong(m: &str) -> Run {
-    eprintln!("kumi run: {m}\nkumi run --help tells more.");
+    crate::say::err(format_args!("kumi run: {m}\nkumi run --help tells more."));
     Run::Done(2)
 }
 

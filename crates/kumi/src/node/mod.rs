@@ -80,21 +80,21 @@ pub fn parse(args: &[String]) -> Command {
     let mut read = match read(args, variable) {
         Ok(Some(read)) => read,
         Ok(None) => {
-            print!("{HELP}");
+            crate::say::out(HELP);
             return Command::Exit(0);
         }
         Err(m) => {
-            eprintln!("kumi node: {m}\nkumi node --help tells more.");
+            crate::say::err(format_args!("kumi node: {m}\nkumi node --help tells more."));
             return Command::Exit(2);
         }
     };
     let settings = &mut read.settings;
     check::check(settings);
     if read.checks {
-        print!("{}", check::page(settings));
+        crate::say::out(check::page(settings));
     }
     for m in &settings.mistakes {
-        eprintln!("kumi node: {m}");
+        crate::say::err(format_args!("kumi node: {m}"));
     }
     match (settings.mistakes.is_empty(), read.checks) {
         (false, _) => return Command::Exit(check::WRONG),
@@ -138,6 +138,8 @@ fn read(args: &[String], variable: impl Fn(&str) -> Option<String>) -> Result<Op
     let mut checks = false;
     let mut rest = args.iter();
     let mut program = Vec::new();
+    // The word that names it.
+    let mut named: Option<&String> = None;
     while let Some(a) = rest.next() {
         let (switch, joined) = match a.split_once('=') {
             Some((s, v)) if s.starts_with("--") => (s, Some(v.to_string())),
@@ -161,6 +163,9 @@ fn read(args: &[String], variable: impl Fn(&str) -> Option<String>) -> Result<Op
                 if s.kind == Kind::Count && value.parse::<u32>().ok().filter(|n| *n > 0).is_none() {
                     return Err(format!("{switch} needs {}, not {value:?}", s.wants));
                 }
+                if s.name == "name" && named.is_some_and(|n| *n != value) {
+                    return Err(format!("a node has one name, not {} and {value}", named.map_or("", |n| n)));
+                }
                 settings.set(s, value, Origin::Switch(s.name));
             }
             ("-e", _) => {
@@ -170,6 +175,7 @@ fn read(args: &[String], variable: impl Fn(&str) -> Option<String>) -> Result<Op
             (s, _) if s.starts_with('-') && s.len() > 1 && settings.get("name").is_none() => return Err(format!("unknown option {s}")),
             _ if settings.get("name").is_none() || settings.one("name") == Some(a) => {
                 if let Some(name) = settings::find("name") {
+                    named = Some(a);
                     settings.set(name, a.clone(), Origin::Switch("name"));
                 }
             }
@@ -181,7 +187,7 @@ fn read(args: &[String], variable: impl Fn(&str) -> Option<String>) -> Result<Op
         }
     }
     match settings.get("name") {
-        None if !checks => Err("a node needs a name: kumi node NAME".into()),
+        None if !checks && settings.mistakes.is_empty() => Err("a node needs a name: kumi node NAME".into()),
         _ => Ok(Some(Read { settings, program, checks })),
     }
 }
