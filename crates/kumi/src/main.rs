@@ -106,7 +106,7 @@ fn main() {
         }
     }
     if settings.verbose > 0 {
-        environment::complaints().iter().for_each(|line| kumi::say::err(line));
+        environment::complaints().iter().for_each(kumi::say::err);
     }
     if as_irb {
         settings.program = Program::Repl(match settings.program {

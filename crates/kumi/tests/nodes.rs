@@ -511,7 +511,7 @@ fn wrong_arguments_are_told_apart() {
             "is no address to reach a node at: say which one is by public",
             78,
         ),
-        (&["node", "a b", "-e", "1"], "a node's name is 1 to 64 bytes", 1),
+        (&["node", "a b", "-e", "1"], "a node's name is 1 to 64 bytes", 78),
         (&["node", "", "-e", "1"], "name is empty", 78),
         (&["node", "x", "--cert", "a.pem", "-e", "1"], "--cert, --key and --ca belong together", 78),
         (&["node", "x", "--cert", "a", "--key", "b", "--ca", "c", "-e", "1"], "No such file", 78),
