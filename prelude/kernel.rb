@@ -427,7 +427,7 @@ module Kernel
       text = row ? "#{row[0]}:#{row[1]}: warning: #{text}" : "warning: #{text}"
     end
     if __same(self, Warning)
-      $stderr.write(text)
+      KumiSys.complain(text)
     else
       KumiSys.emit_warning(text, category)
     end
@@ -436,6 +436,13 @@ module Kernel
 end
 
 module KumiSys
+  # Writes what nobody asked for. A full disk, or a reader that has gone, is no fault of the program's.
+  def self.complain(text)
+    $stderr.write(text)
+  rescue SystemCallError
+    raise unless STDERR.equal?($stderr)
+  end
+
   # The lines puts would write.
   def self.warn_lines(list, out)
     list.each do |m|
@@ -452,7 +459,7 @@ module KumiSys
   # Hands the text to Warning.warn, which users may have replaced by one without keywords.
   def self.emit_warning(text, category)
     if __builtin(Warning, :warn)
-      $stderr.write(text)
+      complain(text)
     elsif __method_arity(Warning, :warn) == 1
       Warning.warn(text)
     else
@@ -500,12 +507,7 @@ module Warning
       KumiSys.check_category(category)
       return nil unless Warning[category]
     end
-    begin
-      $stderr.write(message)
-    rescue SystemCallError
-      # A full disk, or a reader that has gone, is no fault of the program's.
-      raise unless STDERR.equal?($stderr)
-    end
+    KumiSys.complain(message)
     nil
   end
 

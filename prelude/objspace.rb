@@ -55,8 +55,8 @@ module KumiSys
       rescue Exception => e
         raise e if ending && __is_a(e, SignalException)
         unless __same($VERBOSE, nil)
-          $stderr.write("#{to_s(f)}: warning: Exception in finalizer #{inspect(f)}\n")
-          $stderr.write(report(e))
+          complain("#{to_s(f)}: warning: Exception in finalizer #{inspect(f)}\n")
+          complain(report(e))
         end
       end
     end

@@ -273,7 +273,7 @@ module KumiSys
 
   def self.report_thread(t, e)
     return unless t.report_on_exception
-    $stderr.write("#{t.inspect} terminated with exception (report_on_exception is true):\n#{e.full_message(highlight: false)}")
+    KumiSys.complain("#{t.inspect} terminated with exception (report_on_exception is true):\n#{e.full_message(highlight: false)}")
   end
 
   # The end of the program: the other threads are killed and run their ensure clauses.
