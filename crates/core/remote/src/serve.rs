@@ -193,7 +193,7 @@ fn ends(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// Begins a call. None: it was answered, or is not wanted.
 pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option<Value>, Exit> {
     let Incoming { run, call, since } = incoming;
-    let bytes = call.arguments.value.len();
+    let bytes = call.len();
     let refuse = |how, why: &str| host.act(|inner, now, after| inner.answer(now, &run, how, text(why), after));
     let left = match call.left {
         Some(left) => match left.checked_sub(kumi_link::now().saturating_sub(since)) {

@@ -122,7 +122,7 @@ impl Inner {
         let (name, number) = (incoming.run.peer.clone(), incoming.run.number);
         self.is_over(now, &name, incoming.call.over);
         let Some(p) = self.peers.get_mut(&name) else { return };
-        let bytes = incoming.call.arguments.value.len();
+        let bytes = incoming.call.len();
         if p.waiting + bytes > WAITING {
             let text = format!("node {} has as much of this node's calls as one may have", host.name);
             return after.send(p, &Message::Answer(number, How::Refused, Carried::plain(text.into_bytes())));
@@ -131,7 +131,7 @@ impl Inner {
             Came::New => {}
             Came::Nothing => return,
             Came::Answer(how, carried) => return after.send(p, &Message::Answer(number, how, carried)),
-            Came::Perhaps(_) if incoming.call.again => p.runs.again(number),
+            Came::Perhaps(_) if incoming.call.again && p.runs.again(number) => {}
             Came::Perhaps(how) => return after.send(p, &Message::Answer(number, how, Carried::default())),
             Came::TooMany => {
                 let text = format!("node {} has as many calls of this node under way as one may have", host.name);

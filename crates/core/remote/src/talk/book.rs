@@ -124,11 +124,13 @@ pub struct Runs {
     running: BTreeMap<u64, State>,
     /// `None`: it was done, and its answer is not kept.
     kept: BTreeMap<u64, Option<Kept>>,
+    /// Those of them whose bytes are kept, and how many bytes that is.
+    whole: BTreeSet<u64>,
     bytes: usize,
+    /// Answers in whose place others stand.
+    replaced: Vec<Kept>,
     /// Of lower numbers nothing is known.
     forgotten: u64,
-    /// The highest number with an answer whose bytes are kept no more.
-    shed: u64,
     called_off: BTreeSet<u64>,
 }
 
@@ -159,7 +161,16 @@ pub enum Came {
 
 impl Default for Runs {
     fn default() -> Runs {
-        Runs { over: 1, running: BTreeMap::new(), kept: BTreeMap::new(), bytes: 0, forgotten: 1, shed: 0, called_off: BTreeSet::new() }
+        Runs {
+            over: 1,
+            running: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            whole: BTreeSet::new(),
+            bytes: 0,
+            replaced: Vec::new(),
+            forgotten: 1,
+            called_off: BTreeSet::new(),
+        }
     }
 }
 
@@ -171,10 +182,11 @@ impl Runs {
         }
         self.over = over;
         self.called_off = self.called_off.split_off(&over);
+        self.whole = self.whole.split_off(&over);
         let rest = self.kept.split_off(&over);
         let gone = std::mem::replace(&mut self.kept, rest);
         let gone: Vec<Kept> = gone.into_values().flatten().collect();
-        self.bytes -= gone.iter().map(|k| weight(&k.1)).sum::<usize>();
+        self.bytes -= gone.iter().map(weight).sum::<usize>();
         gone
     }
     /// A call has come.
@@ -197,9 +209,13 @@ impl Runs {
         self.running.insert(number, State::Waits);
         Came::New
     }
-    /// One whose answer is gone is done again.
-    pub fn again(&mut self, number: u64) {
-        self.running.insert(number, State::Waits);
+    /// One whose answer is gone is done again. False: the peer has too many.
+    pub fn again(&mut self, number: u64) -> bool {
+        let room = self.running.len() < RUNNING;
+        if room {
+            self.running.insert(number, State::Waits);
+        }
+        room
     }
     /// Somebody does it, as the run of this serial. False: it was called off.
     pub fn begins(&mut self, number: u64, serial: u64) -> bool {
@@ -219,32 +235,31 @@ impl Runs {
         let wanted = self.running.remove(&number).is_some_and(|s| s != State::CalledOff);
         if number >= self.over && wanted {
             let kept = (how, carried.clone());
-            self.bytes += weight(carried);
-            self.kept.insert(number, Some(kept));
+            self.bytes += weight(&kept);
+            self.whole.insert(number);
+            if let Some(before) = self.kept.insert(number, Some(kept)).flatten() {
+                self.bytes -= weight(&before);
+                self.replaced.push(before);
+            }
         }
         wanted
     }
     /// Forgets answers that are too many. Those with references that are forgotten wholly.
     pub fn shed(&mut self) -> Vec<Kept> {
-        let mut gone = Vec::new();
+        let mut gone = std::mem::take(&mut self.replaced);
         while self.bytes > KEPT_BYTES {
-            let from = self.shed + 1;
-            let Some((n, kept)) = self.kept.range_mut(from..).next() else { break };
-            self.shed = *n;
-            let Some((_, carried)) = kept.take() else { continue };
-            self.bytes -= weight(&carried);
-            if carried.parcel.is_some() {
-                // It may be on its way: what it refers to is protected until its caller's calls are over.
-                let rest = Carried { value: Bytes::new(), ..carried };
-                self.bytes += weight(&rest);
-                *kept = Some((How::Done, rest));
-            }
+            let Some(kept) = self.whole.pop_first().and_then(|n| self.kept.get_mut(&n)) else { break };
+            let Some(whole) = kept.take() else { continue };
+            self.bytes -= weight(&whole);
+            // It may be on its way: what it refers to is protected until its caller's calls are over.
+            *kept = whole.1.parcel.map(|(parcel, _)| (How::Done, Carried { parcel: Some((parcel, Vec::new())), value: Bytes::new() }));
         }
         while self.kept.len() > KEPT {
             let Some((n, kept)) = self.kept.pop_first() else { break };
-            self.forgotten = self.forgotten.max(n + 1);
+            self.forgotten = self.forgotten.max(n.saturating_add(1));
+            self.whole.remove(&n);
             if let Some(kept) = kept {
-                self.bytes -= weight(&kept.1);
+                self.bytes -= weight(&kept);
                 gone.push(kept);
             }
         }
@@ -274,6 +289,16 @@ impl Runs {
     pub fn is_under_way(&self, number: u64) -> bool {
         matches!(self.running.get(&number), Some(State::Runs(_)))
     }
+    /// How many run or wait, how many were called off before they came, and bytes of answers.
+    #[cfg(test)]
+    pub fn held(&self) -> (usize, usize, usize) {
+        (self.running.len(), self.called_off.len(), self.bytes)
+    }
+    /// Is anything of its answer kept?
+    #[cfg(test)]
+    pub fn keeps(&self, number: u64) -> bool {
+        self.kept.get(&number).is_some_and(Option::is_some)
+    }
     /// What to answer to a peer that asks for a call. `None`: it runs.
     pub fn asked(&self, number: u64) -> Option<Asked> {
         if self.running.contains_key(&number) {
@@ -295,8 +320,9 @@ pub enum Asked {
     Perhaps(How),
 }
 
-fn weight(k: &Carried) -> usize {
-    128 + k.value.len() + k.parcel.as_ref().map_or(0, |p| 40 * p.1.len())
+/// What an answer counts for whose bytes are kept.
+fn weight((how, carried): &Kept) -> usize {
+    if *how == How::Done { 0 } else { 128 + carried.len() }
 }
 
 #[cfg(test)]

@@ -96,6 +96,10 @@ pub struct Carried {
 }
 
 impl Carried {
+    /// Bytes that it takes.
+    pub fn len(&self) -> usize {
+        self.value.len() + self.parcel.as_ref().map_or(0, |p| size_of::<Ref>() * p.1.len())
+    }
     /// A value without references.
     pub fn plain(value: impl Into<Bytes>) -> Carried {
         Carried { parcel: None, value: value.into() }
@@ -182,6 +186,9 @@ impl Message {
                 for _ in 0..n {
                     numbers.push(from.number()?);
                 }
+                // Each is answered, and answers may be long.
+                numbers.sort_unstable();
+                numbers.dedup();
                 Message::InDoubt(numbers)
             }
             6 => Message::Never(from.number()?),
@@ -198,6 +205,10 @@ const AGAIN: u8 = 4;
 const LIMITED: u8 = 8;
 
 impl Call {
+    /// Bytes that it takes until somebody does it.
+    pub fn len(&self) -> usize {
+        size_of::<Call>() + self.name.len() + self.arguments.len()
+    }
     fn write(&self, number: u64, out: &mut Encoder) {
         let flag = |on: bool, bit: u8| if on { bit } else { 0 };
         let flags = flag(self.keywords, KEYWORDS) | flag(self.block, BLOCK) | flag(self.again, AGAIN) | flag(self.left.is_some(), LIMITED);
