@@ -42,24 +42,95 @@ module Kumihimo
         nodes = nodes.map(&:to_s).sort
         raise ArgumentError, "#{self.self} is none of the nodes #{nodes.join(", ")}" unless nodes.include?(self.self)
         @lock.synchronize do
+          Door.here
           name = "kumihimo cluster #{nodes.join(" ")}"
           @turns[name] = turn = (@turns[name] || 0) + 1
-          @halls[name] ||= nodes[0] == self.self ? Remote.register(name, Hall.new(nodes)) : Remote.find(name, on: nodes[0])
+          @halls[name] ||= nodes[0] == self.self ? hold(name, nodes) : Remote.find(name, on: nodes[0])
           [@halls[name], turn, nodes]
         end
+      end
+
+      # A call of these nodes: the block's.
+      def __meeting(nodes)
+        hall, turn, nodes = __hall(nodes)
+        value = yield hall, turn
+        Door.here.met(nodes, turn)
+        value
+      ensure
+        Door.here.left(nodes, turn) if turn
       end
 
       private
 
       def meet(what, nodes, value, timeout, &block)
-        hall, turn, = __hall(nodes)
-        return hall.meet(turn, what, self.self, value, &block) unless timeout
-        Remote.within(timeout) { hall.meet(turn, what, self.self, value, &block) }
+        __meeting(nodes) do |hall, turn|
+          next hall.meet(turn, what, self.self, value, &block) unless timeout
+          Remote.within(timeout) { hall.meet(turn, what, self.self, value, &block) }
+        end
+      end
+
+      # This node is the first one: the hall is here. It is kept, when the program ends, until the others know what the last meeting gave.
+      def hold(name, nodes)
+        process = Process.pid
+        at_exit { Door.see_out(nodes) if Segments.cluster? && Process.pid == process }
+        Remote.register(name, Hall.new(nodes))
       end
     end
     @lock = Thread::Mutex.new
     @halls = {}
     @turns = {}
+
+    # Which meeting a node has left last. The first node's program does not end before the others have left its last one: what that
+    # gave them would be lost on the way.
+    class Door
+      include Remote
+      remote_methods :wait
+
+      # How long it waits for them, in seconds.
+      PATIENCE = 5
+      NAME = "kumihimo cluster door"
+      private_constant :PATIENCE, :NAME
+
+      class << self
+        # This node's own.
+        def here = @here ||= Remote.register(NAME, new)
+
+        # Waits until the others have left the last meeting that they all came to. Who is gone has left.
+        def see_out(nodes)
+          turn = here.last(nodes) or return
+          others = (nodes & Segments.nodes) - [Segments.node]
+          others.map { |node| Thread.new { Remote.within(PATIENCE) { Remote.find(NAME, on: node).wait(nodes, turn) } rescue nil } }.each(&:join)
+        end
+      end
+
+      def initialize
+        @lock = Thread::Mutex.new
+        @change = Thread::ConditionVariable.new
+        @left = Hash.new(0)
+        @met = {}
+      end
+
+      # All have come to a meeting of these nodes.
+      def met(nodes, turn) = @lock.synchronize { @met[nodes] = turn }
+
+      # This node has left it, whatever it brought.
+      def left(nodes, turn)
+        @lock.synchronize do
+          @left[nodes] = turn
+          @change.broadcast
+        end
+      end
+
+      # The last one that all came to.
+      def last(nodes) = @lock.synchronize { @met[nodes] }
+
+      # Waits until this node has left it.
+      def wait(nodes, turn)
+        @lock.synchronize { @change.wait(@lock) until @left[nodes] >= turn }
+        nil
+      end
+    end
+    private_constant :Door
 
     # Where nodes meet; it stands on the first of them.
     class Hall
@@ -230,12 +301,13 @@ module Kumihimo
     def pmap(list, nodes: Cluster.nodes, &block)
       raise ArgumentError, "pmap needs a block" unless block
       list = list.to_a
-      hall, turn, = Cluster.__hall(nodes)
-      done = nil
-      loop do
-        from, length, results = hall.work(turn, Cluster.self, list.size, done)
-        return results unless from
-        done = [from, list[from, length].map(&block)]
+      Cluster.__meeting(nodes) do |hall, turn|
+        done = nil
+        loop do
+          from, length, results = hall.work(turn, Cluster.self, list.size, done)
+          break results unless from
+          done = [from, list[from, length].map(&block)]
+        end
       end
     end
   end
