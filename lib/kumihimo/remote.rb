@@ -8,6 +8,7 @@ require "kumihimo/remote/call"
 require "kumihimo/remote/future"
 require "kumihimo/remote/serve"
 require "kumihimo/remote/names"
+require "kumihimo/remote/move"
 require "kumihimo/remote/look"
 
 module Kumihimo

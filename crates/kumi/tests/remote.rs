@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 
 #[path = "common/nodes.rs"]
 mod harness;
+#[path = "common/relay.rs"]
+mod relay;
 
 use harness::*;
+use relay::{Relay, free_port};
 
 fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/remote")
@@ -165,45 +168,6 @@ fn what_is_called_off_is_interrupted() {
     west.becomes("$box.done", "true");
     // The threads that did it do the next call.
     east.is("(1..50).map { |i| $b.async.add(1) }.map(&:value).max", "50");
-}
-
-/// Connections to a port that are cut when a test says so.
-struct Relay {
-    port: u16,
-    open: std::sync::Arc<std::sync::Mutex<Vec<std::net::TcpStream>>>,
-}
-
-impl Relay {
-    fn to(port: u16) -> Relay {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let (own, open) = (listener.local_addr().unwrap().port(), std::sync::Arc::<std::sync::Mutex<Vec<std::net::TcpStream>>>::default());
-        let all = open.clone();
-        std::thread::spawn(move || {
-            for from in listener.incoming().map_while(Result::ok) {
-                let Ok(to) = std::net::TcpStream::connect(("127.0.0.1", port)) else { continue };
-                let _ = (from.set_nodelay(true), to.set_nodelay(true));
-                for (mut a, mut b) in
-                    [(from.try_clone().unwrap(), to.try_clone().unwrap()), (to.try_clone().unwrap(), from.try_clone().unwrap())]
-                {
-                    std::thread::spawn(move || {
-                        let _ = std::io::copy(&mut a, &mut b);
-                        let _ = b.shutdown(std::net::Shutdown::Both);
-                    });
-                }
-                all.lock().unwrap().extend([from, to]);
-            }
-        });
-        Relay { port: own, open }
-    }
-    fn cut(&self) {
-        for s in self.open.lock().unwrap().drain(..) {
-            let _ = s.shutdown(std::net::Shutdown::Both);
-        }
-    }
-}
-
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 #[test]

@@ -22,7 +22,8 @@
 //! - *Cycles.* A round marks across all nodes and drops the exports that nobody reaches. It needs two things of the host: a full
 //!   collection that marks in two parts ([`Remote::marking`]), and, to be quick, traces between collections ([`Remote::grey`]).
 //!   Why so, and not by time stamps: `docs/decisions/0036`.
-//! - *Moving.* [`Remote::moved`] leaves the way to the new place; each caller is told once ([`Remote::redirect`]).
+//! - *Moving.* [`Remote::moved`] leaves the way to the new place; each caller is told once ([`Remote::redirect`]). What came keeps the
+//!   seal by which others know it ([`Item::Came`]), so that old and new references are seen to be one object's.
 //!
 //! ```
 //! use kumi_remote::{Action, Arrived, Error, Item, Life, NodeId, Options, Remote};

@@ -78,13 +78,8 @@ module Kumihimo
 
       # The class of that name, where it is one of those that may be raised for another node.
       def known_error(name)
-        type = name.split("::").inject(Object) do |space, part|
-          return nil unless Module === space && part.match?(/\A[A-Z]\w*\z/) && space.const_defined?(part, false) && !space.autoload?(part, false)
-          space.const_get(part, false)
-        end
-        type if Class === type && type.name == name && (type <= StandardError || type <= ScriptError)
-      rescue NameError
-        nil
+        type = __class_named(name)
+        type if type && (type <= StandardError || type <= ScriptError)
       end
     end
   end

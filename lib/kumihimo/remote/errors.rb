@@ -14,8 +14,9 @@ module Kumihimo
 
   # The node of an object is gone or out of reach.
   class NodeLostError < StandardError
-    # What is known of the call: :not_sent, it was not done; :perhaps_done; :done, and what it returned is lost.
-    attr_reader :outcome
+    # What is known of the call: :not_sent, it was not done; :perhaps_done; :done, and what it returned is lost. Of one that another node
+    # made for this one, :perhaps_done.
+    def outcome = @outcome || :perhaps_done
 
     def initialize(message = nil, outcome = :not_sent)
       super(message)

@@ -18,15 +18,22 @@ module Kumihimo
 
         # The object of this name, once there is one.
         def find(name)
-          @lock.synchronize do
-            @come.wait(@lock) until (object = @names[name])
-            object
+          object = @lock.synchronize do
+            @come.wait(@lock) until @names[name]
+            @names[name]
           end
+          here = __rem_home(object) if Reference === object
+          here.nil? ? object : here
         end
 
         def answer(name, arguments)
-          raise Refused, "a node has no #{name}" unless name == :find && arguments.size == 1
-          find(arguments[0])
+          case [name, arguments.size]
+          when [:find, 1] then find(arguments[0])
+          when [:held, 0] then Remote.__held
+          when [:move, 2] then Remote.move(arguments[0], to: arguments[1])
+          when [:take_in, 5] then Arrival.take_in(*arguments)
+          else raise Refused, "a node has no #{name}"
+          end
         end
       end
     end

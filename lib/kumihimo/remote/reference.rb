@@ -10,7 +10,7 @@ module Kumihimo
       # The methods of a reference itself, and conversions that the language asks for: no object has them for others.
       OWN = %i[
         == != ! eql? equal? hash __id__ inspect to_s class is_a? kind_of? instance_of? nil? frozen? freeze respond_to? async
-        node within dup clone itself
+        node within move_to dup clone itself
       ].freeze
       CONVERSIONS = %i[
         to_ary to_str to_hash to_proc to_io to_path to_int to_a to_h to_sym to_i to_f to_r to_c to_open to_regexp coerce marshal_dump
@@ -20,6 +20,9 @@ module Kumihimo
 
       # The name of the object's node.
       def node = ::Kumihimo::Remote.__node_of(self)
+
+      # Moves the object to another node. Gives the object where that is this one, else the reference.
+      def move_to(node) = ::Kumihimo::Remote.move(self, to: node)
 
       # Calls of it that are not waited for: each gives a Future at once.
       def async = Later.new(self)

@@ -80,20 +80,7 @@ module Kumihimo
         def serve_calls(how)
           __thread_set_masks(SHUT)
           begin
-            until (row = __rem_next(IDLE, how)).nil?
-              if __same(row, false)
-                __rem_forget(Thread.current)
-                next
-              end
-              how = 0
-              if __same(row, true)
-                how = serve_another
-              elsif row.size == 4
-                perform(row)
-              else
-                perform_other(*row)
-              end
-            end
+            nil while (how = serve_next(how))
           rescue Segments::NotConnected
             # It has left.
           rescue CalledOff, StandardError
@@ -102,6 +89,24 @@ module Kumihimo
           ensure
             __rem_ends(true)
           end
+        end
+
+        # Does a call, and tells how to go on. Whoever waits for the next one holds nothing of the one before.
+        def serve_next(how)
+          row = __rem_next(IDLE, how)
+          if row.nil?
+            return
+          elsif __same(row, false)
+            __rem_forget(Thread.current)
+            return how
+          elsif __same(row, true)
+            return serve_another
+          elsif row.size == 4
+            perform(row)
+          else
+            perform_other(*row)
+          end
+          0
         end
 
         # How this thread goes on: alone, where there can be no other one.
@@ -171,6 +176,9 @@ module Kumihimo
               Desk.answer(name, arguments)
             elsif __same(object, true)
               __rem_block_of(run).call(*arguments, **keywords, &block_of(run, blocks))
+            elsif Reference === object
+              # It has moved: this node makes the call there, and the caller hears of it.
+              Remote.__call(object, name, arguments, keywords, block_of(run, blocks))
             elsif keywords
               object.__send__(name, *arguments, **keywords, &block_of(run, blocks))
             else

@@ -6,7 +6,7 @@ use crate::host::arrivals::Arrivals;
 use crate::host::pending::{Ended, Outcome, Pending};
 use crate::host::{Host, Inner, Waiter};
 use crate::leaf;
-use crate::proxy::{Dead, Proxy, dead, item, values};
+use crate::proxy::{Dead, Proxy, dead, item, reference, values};
 use crate::state::{Made, host, made};
 use crate::talk::message::{Call, Carried, How, Message, NAME, Target};
 use kumi_core_segments::encode::{FILL, Later, Symbols, encode_with};
@@ -121,6 +121,8 @@ enum Not {
     Later,
     /// The call that the block was given to is over.
     Over,
+    /// It is an object of this node by now.
+    Home(u64),
     Text(String),
 }
 
@@ -142,9 +144,28 @@ fn call(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if name.len() > NAME {
         return Err(cx.arg_error("a method of another node with so long a name"));
     }
-    let to = if let Some(p) = a[0].as_data::<Proxy>() {
+    let mut called = reference(cx, a[0]);
+    while let Some(m) = called.as_data::<crate::moving::Move>() {
+        cx.from_outside();
+        let waker = cx.waker();
+        if m.goes_on(waker) {
+            let until = a[5].as_fix().map_or(u64::MAX, |t| u64::try_from(t).unwrap_or(0));
+            if until != u64::MAX && now_ns() >= until {
+                cx.no_wait();
+                return Err(crate::fail(cx, "Kumihimo::Remote::TimeoutError", "the object was being moved until the time was over"));
+            }
+            return Err(cx.park(until));
+        }
+        cx.no_wait();
+        called = reference(cx, a[0]);
+    }
+    if called.is_kind(Kind::Object) && made.staying.has(cx, called) {
+        // It has stayed.
+        return Err(here(cx, made, called, a));
+    }
+    let to = if let Some(p) = called.as_data::<Proxy>() {
         To::Import(p.import)
-    } else if let Some(d) = a[0].as_data::<Dead>() {
+    } else if let Some(d) = called.as_data::<Dead>() {
         let why = d.why;
         return Err(dead(cx, why));
     } else if let Some(run) = crate::serve::run_of(a[0]) {
@@ -206,9 +227,16 @@ fn call(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             Err(cx.park(until.min(now_ns() + SOON)))
         }
         Err(Not::Tables(why)) => Err(dead(cx, why)),
+        Err(Not::Home(bits)) => Err(here(cx, made, Value::from_bits(bits), a)),
         Err(Not::Over) => Err(crate::fail(cx, "Kumihimo::Remote::NoObject", "the call that the block was given to is over")),
         Err(Not::Text(why)) => Err(lost(cx, Outcome::NotSent, &why)),
     }
+}
+
+/// A call of an object that is here, by a reference: Ruby makes it.
+fn here(cx: &mut Cx, made: &Made, object: Value, a: &[Value]) -> Exit {
+    let here = cx.intern("__here");
+    cx.call(made.module, here, &[object, a[1], a[2], a[3], a[4], a[5], a[6]])
 }
 
 /// Where to, and what is called there.
@@ -218,6 +246,9 @@ fn place(host: &Arc<Host>, inner: &mut Inner, to: &To) -> Result<(Arc<str>, Targ
     }
     match to {
         To::Import(i) => {
+            if let Some(bits) = inner.home_of(*i) {
+                return Err(Not::Home(bits));
+            }
             let r = inner.seen.target(*i).map_err(Not::Tables)?;
             let name = inner.name_of(r.life.node).cloned().ok_or(Not::Tables(Error::Unknown))?;
             if inner.peers.get(&name).is_some_and(|p| p.incarnation != r.life.incarnation) {
@@ -271,7 +302,9 @@ fn begin(host: &Arc<Host>, to: &To, pending: &Arc<Pending>, make: impl Fn(Target
 /// References for a message to that node.
 fn hand_over(inner: &mut Inner, now: Time, name: &str, items: &[Item]) -> Result<(kumi_remote::Parcel, Vec<kumi_remote::Ref>), Not> {
     let node = inner.peers[name].node;
-    match inner.tables().send(now, node, items) {
+    let mut items = items.to_vec();
+    inner.items(&mut items);
+    match inner.tables().send(now, node, &items) {
         Ok(sent) => Ok(sent),
         Err(Error::Unknown) if inner.seen.met(node).is_none() => Err(Not::Later),
         Err(e) => Err(Not::Tables(e)),
@@ -281,7 +314,10 @@ fn hand_over(inner: &mut Inner, now: Time, name: &str, items: &[Item]) -> Result
 /// `__rem_wait(call, end)`: what it comes to; the object that stands for nothing: not in time.
 fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let none = made(cx)?.none;
-    let Some(d) = a[0].as_data::<CallData>() else { return Ok(none) };
+    let Some(d) = a[0].as_data::<CallData>() else {
+        // It was a call of an object that is here.
+        return Ok(a[0].as_array().and_then(|value| value.get(0)).unwrap_or(none));
+    };
     let until = a[1].as_fix().map_or(u64::MAX, |t| u64::try_from(t).unwrap_or(0));
     if let Some(e) = d.pending.take() {
         return ended(cx, d, e);

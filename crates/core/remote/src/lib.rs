@@ -13,6 +13,8 @@
 mod allow;
 mod call;
 mod host;
+mod look;
+mod moving;
 mod proxy;
 mod serve;
 mod state;
@@ -23,7 +25,7 @@ use kumi_vm::*;
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
     state::boot(cx);
-    for table in [state::TABLE, proxy::TABLE, call::TABLE, serve::TABLE, allow::TABLE] {
+    for table in [state::TABLE, proxy::TABLE, call::TABLE, serve::TABLE, moving::TABLE, allow::TABLE, look::TABLE] {
         cx.natives(table);
     }
 }

@@ -1,12 +1,12 @@
 //! References to objects of other nodes, as Ruby has them.
 //!
 //! **Invariant.** An import has one proxy that is handed out. Each proxy that was made is counted until its cell is swept; with the last
-//! one its owner hears that it is not held any more.
+//! one its owner hears that it is not held any more. What an object leaves behind that has moved is a reference as well, around a proxy.
 
 use crate::host::Host;
 use crate::host::arrivals::Arrivals;
 use crate::leaf;
-use crate::state::{host, made};
+use crate::state::{host_seen, made};
 use kumi_remote::{Arrived, Import, Item, Ref};
 use kumi_vm::*;
 use std::sync::Arc;
@@ -17,6 +17,13 @@ pub struct Proxy {
     pub import: Import,
     r: Ref,
     node: Arc<str>,
+}
+
+impl Proxy {
+    /// What its object is known by, wherever it goes.
+    pub fn seal(&self) -> u64 {
+        self.r.seal
+    }
 }
 
 impl Payload for Proxy {
@@ -57,7 +64,13 @@ pub fn values(cx: &mut Cx, host: &Arc<Host>, arrivals: Arrivals) -> Result<Vec<V
         values.push(match *a {
             Arrived::Home(bits) => Value::from_bits(bits),
             Arrived::Dead(why) => cx.data(class, Dead { why }),
-            Arrived::Import { import, .. } => proxy(cx, host, class, import),
+            Arrived::Import { import, .. } => match host.look(|inner| inner.home_of(import)) {
+                Some(bits) => {
+                    host.act(|inner, now, _| inner.proxy_less(now, import));
+                    Value::from_bits(bits)
+                }
+                None => proxy(cx, host, class, import),
+            },
         });
     }
     arrivals.are_made();
@@ -67,7 +80,9 @@ pub fn values(cx: &mut Cx, host: &Arc<Host>, arrivals: Arrivals) -> Result<Vec<V
 /// The proxy of an import that came just now, and was counted for it.
 fn proxy(cx: &mut Cx, host: &Arc<Host>, class: Gc<ClassObj>, import: Import) -> Value {
     let known = host.act(|inner, now, _| {
-        let found = inner.proxies.get(&import).and_then(|h| h.proxy);
+        // What this node's own object has become since it left is the one reference to it here.
+        let left = inner.moves.left(&inner.seen, import);
+        let found = left.or_else(|| inner.proxies.get(&import).and_then(|h| h.proxy));
         if found.is_some() {
             inner.proxy_less(now, import);
         }
@@ -98,15 +113,35 @@ fn proxy(cx: &mut Cx, host: &Arc<Host>, class: Gc<ClassObj>, import: Import) -> 
 
 /// What is handed over for a value that stays.
 pub fn item(cx: &mut Cx, v: Value) -> Result<Item, Exit> {
-    if let Some(p) = v.as_data::<Proxy>() {
-        return Ok(Item::Import(p.import));
+    let named = reference(cx, v);
+    if let Some(p) = named.as_data::<Proxy>() {
+        return Ok(match p.host.look(|inner| inner.home_of(p.import)) {
+            Some(bits) => own(cx, Value::from_bits(bits)),
+            None => Item::Import(p.import),
+        });
     }
-    if let Some(d) = v.as_data::<Dead>() {
+    if let Some(d) = named.as_data::<Dead>() {
         let why = d.why;
         return Err(dead(cx, why));
     }
+    Ok(own(cx, v))
+}
+
+fn own(cx: &mut Cx, v: Value) -> Item {
     cx.heap.publish(v);
-    Ok(Item::Own(v.bits()))
+    match crate::moving::brought(cx, v) {
+        Some(seal) => Item::Came { handle: v.bits(), seal },
+        None => Item::Own(v.bits()),
+    }
+}
+
+/// The cell of a reference that is what an object has left behind.
+pub fn reference(cx: &mut Cx, v: Value) -> Value {
+    let Ok(made) = made(cx) else { return v };
+    if v.is_kind(Kind::Object) && v.header().is_some_and(|h| h.class() == made.reference.val()) {
+        return cx.ivar_get(v, made.to);
+    }
+    v
 }
 
 /// Raises what a reference that is of no use raises.
@@ -121,32 +156,40 @@ pub fn dead(cx: &mut Cx, why: kumi_remote::Error) -> Exit {
 
 /// `__rem_node(reference)`: the name of the object's node.
 fn node(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    match a[0].as_data::<Proxy>() {
-        Some(p) => Ok(cx.str(&p.node.clone())),
-        None => Ok(Value::NIL),
-    }
+    let v = reference(cx, a[0]);
+    let Some(p) = v.as_data::<Proxy>() else {
+        // It has not moved yet, or stays.
+        let here = if v.as_data::<Dead>().is_none() { host_seen(cx) } else { None };
+        return Ok(here.map_or(Value::NIL, |h| cx.str(&h.name)));
+    };
+    let host = p.host.clone();
+    let now = host.look(|inner| match inner.home_of(p.import) {
+        Some(_) => Some(Arc::from(&*host.name)),
+        None => inner.name_of(inner.seen.target(p.import).ok()?.life.node).cloned(),
+    });
+    Ok(cx.str(&now.unwrap_or_else(|| p.node.clone())))
 }
-/// `__rem_same(reference, other)`: do both name one object?
-fn same(_: &mut Cx, _: Value, a: &[Value]) -> R {
-    let same = match (a[0].as_data::<Proxy>(), a[1].as_data::<Proxy>()) {
-        (Some(x), Some(y)) => x.r == y.r,
-        _ => a[0] == a[1],
+/// `__rem_same(reference, other)`: do both name one object? The seal is the object's, wherever it went.
+fn same(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let (x, y) = (reference(cx, a[0]), reference(cx, a[1]));
+    let same = match (x.as_data::<Proxy>(), y.as_data::<Proxy>()) {
+        (Some(x), Some(y)) => x.r.seal == y.r.seal,
+        _ => x == y,
     };
     Ok(Value::bool(same))
 }
 /// `__rem_hash(reference)`
-fn hash(_: &mut Cx, _: Value, a: &[Value]) -> R {
-    Ok(match a[0].as_data::<Proxy>() {
-        Some(p) => {
-            let h = p.r.seal ^ u64::from(p.r.slot) << 32 ^ p.r.life.incarnation;
-            Value::fix((h >> 2) as i64)
-        }
+fn hash(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let v = reference(cx, a[0]);
+    Ok(match v.as_data::<Proxy>() {
+        Some(p) => Value::fix((p.r.seal >> 2) as i64),
         None => Value::fix((a[0].bits() >> 4) as i64),
     })
 }
 /// `__rem_number(reference)`: for people: which of its node's objects.
 fn number(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    match a[0].as_data::<Proxy>() {
+    let v = reference(cx, a[0]);
+    match v.as_data::<Proxy>() {
         Some(p) => {
             let text = format!("{}.{}", p.r.slot, p.r.generation);
             Ok(cx.str(&text))
@@ -154,48 +197,5 @@ fn number(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         None => Ok(Value::NIL),
     }
 }
-/// `__rem_exports()`: [[object, [names of nodes]], ..] of all that others hold.
-fn exports(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let host = host(cx)?;
-    let all: Vec<(u64, Vec<String>)> = host.look(|inner| {
-        let handles: Vec<u64> = inner.seen.exports().map(|x| x.0).collect();
-        let name = |l: kumi_remote::Life| inner.name_of(l.node).map_or(String::new(), |n| n.to_string());
-        handles.into_iter().map(|h| (h, inner.seen.holders(h).into_iter().map(name).collect())).collect()
-    });
-    let mut rows = Vec::new();
-    for (bits, names) in all {
-        let names: Vec<Value> = names.iter().map(|n| cx.str(n)).collect();
-        let row = [Value::from_bits(bits), cx.array_vec(names)];
-        rows.push(cx.array(&row));
-    }
-    Ok(cx.array_vec(rows))
-}
-/// `__rem_stat()`: exports, imports, parcels, operations that wait, packets, bytes, released, swept, rounds, peers lost.
-fn stat(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    let host = host(cx)?;
-    let s = host.look(|inner| inner.seen.stats());
-    let n = |n: usize| Value::fix(n as i64);
-    let u = |n: u64| Value::fix(n.min(i64::MAX as u64 / 4) as i64);
-    let row = [
-        n(s.exports),
-        n(s.imports),
-        n(s.parcels),
-        n(s.waiting),
-        u(s.packets),
-        u(s.bytes),
-        u(s.released),
-        u(s.swept),
-        u(s.rounds),
-        u(s.lost),
-    ];
-    Ok(cx.array(&row))
-}
-
-pub static TABLE: &[NativeDef] = &[
-    leaf("__rem_node", 1, node),
-    leaf("__rem_same", 2, same),
-    leaf("__rem_hash", 1, hash),
-    leaf("__rem_number", 1, number),
-    leaf("__rem_exports", 0, exports),
-    leaf("__rem_stat", 0, stat),
-];
+pub static TABLE: &[NativeDef] =
+    &[leaf("__rem_node", 1, node), leaf("__rem_same", 2, same), leaf("__rem_hash", 1, hash), leaf("__rem_number", 1, number)];

@@ -6,6 +6,7 @@
 use crate::allow::{is_idempotent, may_call};
 use crate::call::{SOON, encoded};
 use crate::host::arrivals::Arrivals;
+use crate::host::moves::{Beginning, Callee};
 use crate::host::servers::Turn;
 use crate::host::{Doing, Host, Incoming, RunName};
 use crate::leaf;
@@ -206,28 +207,52 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
         None => None,
     };
     // What is called is looked up where the collector can't come between.
-    let begun = host.act(|inner, now, _| {
+    let begun = host.act(|inner, now, after| {
         let p = inner.peers.get_mut(&run.peer).filter(|p| p.incarnation == run.incarnation)?;
-        p.waiting -= bytes;
-        inner.serial += 1;
-        if !p.runs.begins(run.number, inner.serial) {
+        if !p.runs.waits(run.number) {
+            p.waiting -= bytes;
+            p.runs.begins(run.number, 0);
             return None;
         }
         let (node, symbols) = (p.node, p.symbols.clone());
         let object = match &call.target {
-            Target::Object(r) => inner.seen.resolve(r).map(|bits| Some(Value::from_bits(bits))),
+            Target::Object(r) => match inner.callee(r) {
+                Ok(Callee::Moving(bits)) => return Some(Err(bits)),
+                found => found.map(Some),
+            },
             _ => Ok(None),
         };
+        inner.serial += 1;
+        let serial = inner.serial;
+        if let Some(p) = inner.peers.get_mut(&run.peer) {
+            p.waiting -= bytes;
+            p.runs.begins(run.number, serial);
+        }
+        if let (Ok(Some(Callee::Away(_) | Callee::Here(_, true))), Target::Object(r)) = (&object, &call.target) {
+            inner.tell_moved(now, &run.peer, r, after);
+        }
+        let away = match &object {
+            Ok(Some(Callee::Away(import))) => Some(Arrivals::again(host, inner, now, *import)),
+            _ => None,
+        };
         let block = match &call.target {
-            Target::Block(of) => p.calls.get(*of).and_then(|o| o.who.call.block()),
+            Target::Block(of) => inner.peers.get(&run.peer).and_then(|p| p.calls.get(*of)).and_then(|o| o.who.call.block()),
             _ => None,
         };
         let arrivals = Arrivals::of(host, inner, now, node, &call.arguments);
-        Some((object, block, arrivals, symbols, inner.serial))
+        Some(Ok((object, away, block, arrivals, symbols, serial)))
     });
-    let Some((object, block, arrivals, symbols, serial)) = begun else { return Ok(None) };
-    let object = match object {
-        Ok(v) => v,
+    let (object, away, block, arrivals, symbols, serial) = match begun {
+        Some(Ok(begun)) => begun,
+        Some(Err(bits)) => {
+            host.act(|inner, _, after| inner.wait_for_move(bits, Incoming { run, call, since }, after));
+            return Ok(None);
+        }
+        None => return Ok(None),
+    };
+    let (object, mut beginning) = match object {
+        Ok(Some(Callee::Here(bits, _))) => (Some(Value::from_bits(bits)), Some(Beginning::of(host, bits))),
+        Ok(_) => (None, None),
         Err(Error::NodeLost | Error::OtherIncarnation) => {
             refuse(How::NoObject, "the object is of an earlier life of its node");
             return Ok(None);
@@ -261,6 +286,10 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
         refuse(How::Done, "");
         return Ok(None);
     }
+    let elsewhere = match away {
+        Some(away) => values(cx, host, away)?.pop(),
+        None => None,
+    };
     let references = values(cx, host, arrivals)?;
     let mut later = Later::default();
     let arguments = match later.decode_with(cx, &call.arguments.value, false, &symbols, &references) {
@@ -298,9 +327,13 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
         Some(name) => Value::sym(name),
         None => Value::NIL,
     };
-    let target = match (call.target, object) {
+    let target = match (call.target, object.or(elsewhere)) {
         (_, Some(object)) => object,
         (Target::Block(_), _) => Value::TRUE,
+        (Target::Object(_), _) => {
+            refuse(How::NoObject, "the object was collected");
+            return Ok(None);
+        }
         _ => Value::NIL,
     };
     // It may be interrupted from here on.
@@ -309,7 +342,10 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
         let p = inner.peers.get(&run.peer).filter(|p| p.incarnation == run.incarnation);
         let wanted = p.is_some_and(|p| !p.runs.is_called_off(run.number));
         if wanted {
-            inner.threads.insert(serial, Doing { thread, since: kumi_link::now(), interrupted: false, claimed: false, waits: None });
+            let object = beginning.take().map_or(0, |b| b.has_begun(inner));
+            inner
+                .threads
+                .insert(serial, Doing { thread, since: kumi_link::now(), object, interrupted: false, claimed: false, waits: None });
         }
         wanted
     });
@@ -398,7 +434,7 @@ fn same_run(_: &mut Cx, _: Value, a: &[Value]) -> R {
 fn respond(cx: &mut Cx, run: Value, v: Value, how: How) -> R {
     let made = made(cx)?;
     let Some(run) = run.as_data::<Run>() else { return Err(cx.type_error("no run")) };
-    let (value, items) = encoded(cx, made, v)?;
+    let (value, mut items) = encoded(cx, made, v)?;
     if items.is_empty() {
         run.answer(how, Carried::plain(value));
         return Ok(Value::NIL);
@@ -409,6 +445,7 @@ fn respond(cx: &mut Cx, run: Value, v: Value, how: How) -> R {
         }
         let known = inner.peers.get(&run.name.peer).filter(|p| p.incarnation == run.name.incarnation);
         let Some(node) = known.map(|p| p.node) else { return Ok(()) };
+        inner.items(&mut items);
         let parcel = inner.tables().send(now, node, &items)?;
         if !run.answered.swap(true, AcqRel) {
             inner.answer(now, &run.name, how, Carried { parcel: Some(parcel), value }, after);

@@ -28,6 +28,10 @@ pub struct Made {
     pub module: Value,
     /// Says that nothing is there.
     pub none: Value,
+    /// The hidden variable of what objects have left behind: the reference.
+    pub to: Sym,
+    /// And of those that came: the seal by which others know them.
+    pub seal: Sym,
     pub allowed: crate::allow::Allowed,
     /// Where a thread keeps its variables, and its name.
     pub of_threads: [Sym; 2],
@@ -141,11 +145,14 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let staying = Staying::new(cx, module, reference);
     let here = cx.shared_state::<State>().here.clone();
     let watch: Arc<dyn OutsideWatch> = Arc::new(Watch(here));
+    let (to, seal) = (cx.intern("@__to"), cx.intern("@__seal"));
     let made = Made {
         staying,
         reference,
         module: a[0],
         none: a[2],
+        to,
+        seal,
         of_threads: [cx.intern("@__vars"), cx.intern("@__name")],
         allowed: Default::default(),
         watch,

@@ -165,7 +165,7 @@ impl Remote {
         self.give(now, import, marked)
     }
     /// The host gets an import once more. Where the sender has marked it in this round, its owner need not be told.
-    fn give(&mut self, now: Time, import: Import, marked: bool) -> Arrived {
+    pub(super) fn give(&mut self, now: Time, import: Import, marked: bool) -> Arrived {
         if !marked && !planted(Bug::SentUnmarked) {
             self.tell(now, import);
         }

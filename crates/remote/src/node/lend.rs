@@ -17,6 +17,13 @@ use kumi_wire::{Decoder, Encoder, WireError};
 pub enum Item {
     /// One of this node, by the host's handle.
     Own(u64),
+    /// The same where it came from another node ([`Remote::moved`] there): references to it keep the seal by which others know it.
+    Came {
+        /// The host's.
+        handle: u64,
+        /// Of the reference that it had.
+        seal: u64,
+    },
     /// One of another node.
     Import(Import),
 }
@@ -75,7 +82,9 @@ impl Remote {
         let mut new = 0;
         for item in items {
             match item {
-                Item::Own(h) => new += usize::from(self.exports.slot_of(*h).is_none_or(|s| !p.holdings.contains_key(&s))),
+                Item::Own(h) | Item::Came { handle: h, .. } => {
+                    new += usize::from(self.exports.slot_of(*h).is_none_or(|s| !p.holdings.contains_key(&s)))
+                }
                 Item::Import(i) => drop(self.target(*i)?),
             }
         }
@@ -85,8 +94,11 @@ impl Remote {
         let (mut refs, mut pinned) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
         for item in items {
             match *item {
-                Item::Own(handle) => {
+                Item::Own(handle) | Item::Came { handle, .. } => {
                     let slot = self.exports.enter(handle, self.turn)?;
+                    if let Item::Came { seal, .. } = *item {
+                        self.exports.bring(slot, seal);
+                    }
                     let p = self.peers.get_mut(&to).expect("seen above");
                     p.relate(now);
                     let held = p.holdings.entry(slot).or_insert_with(|| {

@@ -155,6 +155,29 @@ impl Remote {
         self.exports.check(self.me, r.slot, r.generation, r.seal).ok()?.moved
     }
 
+    /// A call of this object was found by other means than a reference of this node: it counts as reachable, as by [`Remote::resolve`].
+    pub fn called(&mut self, handle: u64) {
+        if let Some(slot) = self.exports.slot_of(handle) {
+            self.mark(slot);
+        }
+    }
+    /// The import of this reference, if there is one.
+    pub fn import_of(&self, r: &Ref) -> Option<Import> {
+        self.imports.find(r)
+    }
+    /// What became of an import that has moved, as far as it is known here; of another one, itself.
+    pub fn current(&self, i: Import) -> Import {
+        self.imports.follow(i)
+    }
+    /// The host makes a proxy of an import that it has none of, while something here holds it: its number, as of one that
+    /// [arrived](Remote::arrive).
+    pub fn again(&mut self, now: Time, i: Import) -> Option<u32> {
+        match self.give(now, self.imports.follow(i), false) {
+            Arrived::Import { version, .. } => Some(version),
+            _ => None,
+        }
+    }
+
     /// What to put in a call of this import: where it is to be sent, directly.
     pub fn target(&self, i: Import) -> Result<Ref, Error> {
         let e = self.imports.get(self.imports.follow(i)).ok_or(Error::Collected)?;
@@ -253,6 +276,15 @@ impl Remote {
     pub fn holders(&self, handle: u64) -> Vec<Life> {
         let Some(slot) = self.exports.slot_of(handle) else { return Vec::new() };
         self.peers.values().filter(|p| p.holdings.contains_key(&slot)).map(|p| p.life).collect()
+    }
+    /// The reference by which others know an object, if any does.
+    pub fn reference_to(&self, handle: u64) -> Option<Ref> {
+        self.exports.slot_of(handle).map(|slot| self.exports.reference(self.me, slot))
+    }
+    /// What stands between this node and another that was met: objects of this one that it holds or is about to, objects of it that this
+    /// one holds.
+    pub fn between(&self, node: NodeId) -> Option<(usize, usize)> {
+        self.peers.get(&node).filter(|p| p.up && p.theirs != 0).map(|p| (p.holdings.len(), p.imports))
     }
     /// Does its owner know that this node holds it? Until then the lease of whoever handed it over protects it.
     pub fn is_confirmed(&self, i: Import) -> bool {

@@ -26,12 +26,14 @@ pub(crate) struct Exports {
     slots: Vec<Export>,
     free: Vec<u32>,
     by_handle: Map<u64, u32>,
+    /// Seals that objects brought along from where they came, by slots.
+    brought: Map<u32, u64>,
     secret: [u64; 2],
 }
 
 impl Exports {
     pub fn new(secret: [u64; 2]) -> Exports {
-        Exports { slots: Vec::new(), free: Vec::new(), by_handle: map(secret[0]), secret }
+        Exports { slots: Vec::new(), free: Vec::new(), by_handle: map(secret[0]), brought: map(secret[0]), secret }
     }
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
@@ -57,6 +59,12 @@ impl Exports {
         self.by_handle.insert(handle, slot);
         Ok(slot)
     }
+    /// An object that came from another node keeps the seal by which others know it, so that all references to it are seen to be one's.
+    pub fn bring(&mut self, slot: u32, seal: u64) {
+        if self.slots[slot as usize].holders == 0 {
+            self.brought.insert(slot, seal);
+        }
+    }
     /// One that is there.
     pub fn at(&mut self, slot: u32) -> Option<&mut Export> {
         self.slots.get_mut(slot as usize).filter(|e| e.holders > 0)
@@ -74,6 +82,7 @@ impl Exports {
     pub fn remove(&mut self, slot: u32) -> Option<Import> {
         let e = self.slots.get_mut(slot as usize)?;
         e.holders = 0;
+        self.brought.remove(&slot);
         if self.by_handle.get(&e.handle) == Some(&slot) {
             self.by_handle.remove(&e.handle);
         }
@@ -91,14 +100,18 @@ impl Exports {
     }
     pub fn reference(&self, me: Life, slot: u32) -> Ref {
         let generation = self.slots[slot as usize].generation;
-        Ref { life: me, slot, generation, seal: self.seal(me, slot, generation) }
+        Ref { life: me, slot, generation, seal: self.seal_of(me, slot, generation) }
     }
-    fn seal(&self, me: Life, slot: u32, generation: u32) -> u64 {
-        seal(self.secret, u64::from(slot) << 32 | u64::from(generation), me.incarnation)
+    /// Of the slot's object, if this is its generation.
+    fn seal_of(&self, me: Life, slot: u32, generation: u32) -> u64 {
+        let own = || seal(self.secret, u64::from(slot) << 32 | u64::from(generation), me.incarnation);
+        self.brought.get(&slot).copied().unwrap_or_else(own)
     }
     /// Is this one that was given out, and still there?
     pub fn check(&mut self, me: Life, slot: u32, generation: u32, seal: u64) -> Result<&mut Export, Error> {
-        if self.seal(me, slot, generation) != seal {
+        let e = self.slots.get(slot as usize).ok_or(Error::Forged)?;
+        // What an earlier object of this slot may have brought for a seal is forgotten with it.
+        if generation >= e.generation && self.seal_of(me, slot, generation) != seal {
             return Err(Error::Forged);
         }
         self.known(slot, generation)
@@ -152,6 +165,27 @@ mod tests {
         assert_eq!(t.check(ME, b, new.generation + 1, new.seal).err(), Some(Error::Forged));
         let other = Life { incarnation: 6, ..ME };
         assert_eq!(t.check(other, b, new.generation, new.seal).err(), Some(Error::Forged));
+    }
+
+    #[test]
+    fn what_came_keeps_its_seal_and_the_slot_s_next_object_has_another() {
+        let mut t = Exports::new([1, 2]);
+        let a = t.enter(10, 0).unwrap();
+        t.bring(a, 99);
+        t.hold(a);
+        // Not while others know it by another one.
+        t.bring(a, 98);
+        let old = t.reference(ME, a);
+        assert_eq!((old.seal, t.check(ME, a, old.generation, 99).is_ok()), (99, true));
+        assert_eq!(t.check(ME, a, old.generation, 98).err(), Some(Error::Forged));
+        t.let_go(a);
+        assert_eq!(t.check(ME, a, old.generation, 99).err(), Some(Error::Collected));
+        let b = t.enter(11, 0).unwrap();
+        t.hold(b);
+        let new = t.reference(ME, b);
+        assert_eq!((a, new.seal == 99), (b, false));
+        assert_eq!(t.check(ME, b, new.generation, 99).err(), Some(Error::Forged));
+        assert_eq!(t.check(ME, b, old.generation, 99).err(), Some(Error::Collected));
     }
 
     #[test]

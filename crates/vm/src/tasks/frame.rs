@@ -49,6 +49,15 @@ pub mod ff {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fp(pub *mut Value);
 
+impl Cx {
+    /// Is another thread than this one in a method or block of the object? While the world is stopped.
+    pub fn others_are_in(&self, object: Value) -> bool {
+        let (thread, mut found) = (self.task.thread(), false);
+        self.tasks.each(|t| found |= t.thread() != thread && t.is_in(object));
+        found
+    }
+}
+
 impl Fp {
     // SAFETY (all accessors): an Fp is the base of a frame of the current stack; its header and `nregs`
     // words from it on are inside the stack.
@@ -396,6 +405,19 @@ impl Task {
             f(at.iseq());
             if at.flags() & ff::FINISH != 0 {
                 return;
+            }
+            at = at.prev();
+        }
+    }
+    /// Is one of its frames that of a method or block of this object? It does not run.
+    fn is_in(&self, object: Value) -> bool {
+        let Some(mut at) = self.parked_frame() else { return false };
+        loop {
+            if at.r(0) == object {
+                return true;
+            }
+            if at.flags() & ff::FINISH != 0 {
+                return false;
             }
             at = at.prev();
         }

@@ -24,7 +24,11 @@ impl Arrivals {
         let Some((parcel, refs)) = &carried.parcel else { return Ok(Arrivals::default()) };
         let all = inner.tables().arrive(now, from, *parcel, refs)?;
         inner.arrived(&all);
-        Ok(Arrivals { host: Some(host.clone()), all })
+        Ok(Arrivals::new(host, all))
+    }
+    /// Those that the tables have down as arrived.
+    pub(super) fn new(host: &Arc<Host>, all: Vec<Arrived>) -> Arrivals {
+        Arrivals { host: Some(host.clone()), all }
     }
     /// What each of them is here.
     pub fn all(&self) -> &[Arrived] {

@@ -106,6 +106,7 @@ impl Inner {
             }
             Message::Here => self.resume(&name, after),
             Message::Over(number) => self.is_over(now, &name, number),
+            Message::Moved(old, carried) => self.is_told(host, now, &name, &old, &carried, after),
         }
     }
     /// Answers below are not needed any more.
@@ -155,6 +156,7 @@ impl Inner {
     }
     /// A call is done.
     pub fn answer(&mut self, now: Time, run: &RunName, how: How, carried: Carried, after: &mut After) {
+        self.moves.call_over(after);
         let Some(p) = self.peers.get_mut(&run.peer).filter(|p| p.incarnation == run.incarnation) else { return };
         let node = p.node;
         if !p.runs.ends(run.number, how, &carried) {

@@ -8,6 +8,7 @@
 
 pub mod arrivals;
 pub mod guest;
+pub mod moves;
 pub mod pending;
 pub mod servers;
 
@@ -56,6 +57,8 @@ pub struct Inner {
     pub proxies: FxHashMap<Import, Held>,
     /// Objects of this node in what came and was not looked at, by the bits of their cells.
     pub homes: FxHashMap<u64, u32>,
+    /// Objects that move or have moved.
+    pub moves: moves::Moves,
     /// Calls that nobody has begun, and who does so.
     pub servers: Servers,
     /// Who does what, by the runs' serials.
@@ -116,6 +119,8 @@ pub struct Doing {
     pub thread: Value,
     /// When it began.
     pub since: Time,
+    /// The bits of the object that it calls; 0: none.
+    pub object: u64,
     /// Somebody is about to interrupt it: the call does not end before.
     pub interrupted: bool,
     /// Somebody was, or is.
@@ -187,6 +192,7 @@ impl Host {
             names: HashMap::new(),
             proxies: FxHashMap::default(),
             homes: FxHashMap::default(),
+            moves: moves::Moves::default(),
             servers: Servers::default(),
             threads: FxHashMap::default(),
             serial: 0,
@@ -313,15 +319,18 @@ impl Host {
         let inner = self.inner.lock();
         inner.seen.exports().for_each(|(bits, _)| f(Value::from_bits(bits)));
         inner.homes.keys().for_each(|bits| f(Value::from_bits(*bits)));
+        inner.moves.each_root(&inner.seen, |bits| f(Value::from_bits(bits)));
         inner.threads.values().for_each(|t| f(t.thread));
     }
     /// Proxies that are not alive are not handed out again.
     pub fn sift(&self, alive: &dyn Fn(Value) -> bool) {
-        for held in self.inner.lock().proxies.values_mut() {
+        let inner = &mut *self.inner.lock();
+        for held in inner.proxies.values_mut() {
             if held.proxy.is_some_and(|v| !alive(v)) {
                 held.proxy = None;
             }
         }
+        inner.moves.sift(&inner.seen, alive);
     }
     /// Is any proxy there, whose death is to be noticed?
     pub fn has_proxies(&self) -> bool {

@@ -189,6 +189,10 @@ impl Runs {
         self.bytes -= gone.iter().map(weight).sum::<usize>();
         gone
     }
+    /// How many run or wait.
+    pub fn len(&self) -> usize {
+        self.running.len()
+    }
     /// A call has come.
     pub fn came(&mut self, number: u64) -> Came {
         if number < self.over || self.running.contains_key(&number) {
@@ -216,6 +220,10 @@ impl Runs {
             self.running.insert(number, State::Waits);
         }
         room
+    }
+    /// Does nobody do it yet, and is it wanted?
+    pub fn waits(&self, number: u64) -> bool {
+        self.running.get(&number) == Some(&State::Waits)
     }
     /// Somebody does it, as the run of this serial. False: it was called off.
     pub fn begins(&mut self, number: u64, serial: u64) -> bool {

@@ -10,6 +10,7 @@
 //! | 6 | a call of this number never came: it is to be sent again | number |
 //! | 7 | from now on this node answers calls | |
 //! | 8 | all calls below are over | number |
+//! | 9 | the object of this reference is elsewhere now | the old reference, what it carries: the new one |
 //!
 //! **Invariant.** Bytes that come are hostile: a message is taken whole or refused, and makes no more be held than its own length.
 
@@ -33,6 +34,7 @@ pub enum Message {
     Never(u64),
     Here,
     Over(u64),
+    Moved(Ref, Carried),
 }
 
 /// What is to be called.
@@ -160,6 +162,11 @@ impl Message {
             Message::Over(number) => {
                 out.byte(8).number(*number);
             }
+            Message::Moved(old, carried) => {
+                out.byte(9);
+                old.write(&mut out);
+                carried.write(&mut out);
+            }
         }
         Bytes::from(bytes)
     }
@@ -194,6 +201,7 @@ impl Message {
             6 => Message::Never(from.number()?),
             7 => Message::Here,
             8 => Message::Over(from.number()?),
+            9 => Message::Moved(Ref::read(&mut from)?, Carried::read(&mut from, bytes)?),
             _ => return Err(WireError::Malformed { what: "a message about calls of no kind", at: 0 }),
         })
     }

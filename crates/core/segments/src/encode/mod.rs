@@ -123,7 +123,8 @@ impl Staying {
     pub fn has(&self, cx: &mut Cx, v: Value) -> bool {
         let Some(h) = v.header() else { return false };
         match h.kind {
-            Kind::Data if h.class() == self.reference => true,
+            // One whose object has moved is an Object still.
+            Kind::Data | Kind::Object if h.class() == self.reference => true,
             Kind::Object | Kind::Struct | Kind::Data => {
                 h.class().as_class().is_some_and(|c| c.inherits(self.module)) || cx.ivar_get(v, self.mark) == Value::TRUE
             }

@@ -66,6 +66,8 @@ pub(super) struct Encoder<'a> {
     /// What stays where it is, and those that were met.
     staying: Option<&'a super::Staying>,
     references: super::References,
+    /// The module of objects that stay, once it was looked for, and whether those of the class that was asked for last do.
+    stays: Option<(Option<Gc<ClassObj>>, Value, bool)>,
 }
 
 /// Why a part can't travel, or another end of the native.
@@ -189,6 +191,7 @@ impl<'a> Encoder<'a> {
             set,
             staying: None,
             references: super::References::default(),
+            stays: None,
         }
     }
 }
@@ -284,6 +287,9 @@ impl Encoder<'_> {
             self.reference(v);
             return Ok(());
         }
+        if matches!(h.kind, Kind::Object | Kind::Struct | Kind::Data) && self.stays(cx, h.class()) {
+            return Err(Stop::Because("it stays on its node: references to it travel in calls, not in segments of other nodes"));
+        }
         let class = self.class(cx, v, h)?;
         let own = |own: Gc<ClassObj>, why| if class == own { Ok(()) } else { Err(Stop::Because(why)) };
         match h.kind {
@@ -358,6 +364,23 @@ impl Encoder<'_> {
             _ => return Err(Stop::Because("")),
         }
         Ok(())
+    }
+
+    /// Do objects of this class stay on their node?
+    fn stays(&mut self, cx: &mut Cx, class: Value) -> bool {
+        let (module, last, said) = match self.stays {
+            Some(known) => known,
+            None => (cx.const_path("Kumihimo::Remote").and_then(|m| m.as_class()), Value::NIL, false),
+        };
+        let stays = match module {
+            Some(_) if last == class => said,
+            Some(module) => {
+                class.as_class().is_some_and(|c| c.inherits(module)) || cx.const_path("Kumihimo::Remote::Reference") == Some(class)
+            }
+            None => false,
+        };
+        self.stays = Some((module, class, stays));
+        stays
     }
 
     /// Writes the number of an object that stays where it is.
