@@ -162,6 +162,13 @@ module Kumihimo
         others = s[:nodes].map { |n| printable(n[:name]) + (n[:own] ? "" : n[:us] ? " #{number(n[:us])} us" : " no answer") }
         lines << "nodes     #{others.join(", ")}"
       end
+      if (remote = s[:remote])
+        lines << "objects   #{bold[number(remote[:exports])]} of this node are held by others, #{number(remote[:imports])} of others by this one; " \
+        "#{number(remote[:nodes].sum { |n| n[:calls] })} calls of others, #{number(remote[:nodes].sum { |n| n[:called] })} of this one"
+        remote[:links].first([rows / 4, 1].max).each do |link|
+          lines << "#{" " * 10}#{printable(link[:from])} has #{number(link[:objects])} of #{printable(link[:to])}"
+        end
+      end
       s[:dead].first([rows / 4, 1].max).each_with_index do |letter, i|
         lines << "#{i == 0 ? "dead      " : " " * 10}#{printable(letter[:key])}: #{printable(letter[:error])} (#{printable(letter[:inputs])})"
       end

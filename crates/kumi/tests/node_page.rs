@@ -34,6 +34,28 @@ Thread.new { loop { ds.put("busy", 1); ds.take("busy"); sleep 0.001 } }
 sleep
 "#;
 
+/// Nodes that hold objects of each other: the second three of the first, the third one of the second, the first one of the third. A call is under way.
+const CLUSTER: &str = r#"
+R = Kumihimo::Remote
+class Thing
+  include R
+  def initialize(n) = @n = n
+  def all = Array.new(@n) { Thing.new(1) }
+  def wait = sleep
+end
+own = Kumihimo::Segments.node
+R.register("thing", $thing = Thing.new(own == "node1" ? 2 : 0))
+$held = R.find("thing", on: { "node1" => "node3", "node2" => "node1", "node3" => "node2" }[own])
+$all = $held.all
+$call = $held.async.wait if own == "node1"
+Kumihimo::Cluster.barrier
+GC.start
+Kumihimo::Cluster.barrier
+$stdout.sync = true
+puts Kumihimo::Segments.web("127.0.0.1:0", token: "0123456789abcdef") if own == "node1"
+sleep
+"#;
+
 const TOKEN: &str = "Authorization: Bearer 0123456789abcdef\r\n";
 
 struct Node {
@@ -43,10 +65,19 @@ struct Node {
 }
 impl Node {
     fn start() -> Node {
+        Node::of(&["-W0", "-e", PROGRAM], "")
+    }
+    /// The first one of three.
+    fn cluster() -> Node {
+        Node::of(&["run", "--nodes", "3", "-W0", "-e", CLUSTER], "node1 | ")
+    }
+    fn of(arguments: &[&str], before: &str) -> Node {
+        use std::os::unix::process::CommandExt;
         let mut c = command();
-        let mut child = c.args(["-W0", "-e", PROGRAM]).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = c.args(arguments).process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let line = line.strip_prefix(before).unwrap_or(&line);
         assert!(line.starts_with("http://127.0.0.1:") && line.ends_with("/?token=0123456789abcdef\n"), "{line}");
         Node { child, url: line.trim_end().into() }
     }
@@ -76,6 +107,8 @@ impl Node {
 }
 impl Drop for Node {
     fn drop(&mut self) {
+        // SAFETY: touches no memory; the group is the child's own.
+        unsafe { libc::kill(-(self.child.id() as i32), libc::SIGKILL) };
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -208,8 +241,54 @@ fn top_shows_the_same_in_a_terminal() {
     fails(&[], 2, "an address is needed");
     fails(&["--never"], 2, "unknown option --never");
     fails(&["a b"], 2, "bad URI");
-    fails(&["x:1", "--every", "never"], 2, "invalid value for Float()");
+    fails(&["x:1", "--every", "never"], 2, "--every is a number of seconds above 0");
     assert!(String::from_utf8(top(&["--help"]).stdout).unwrap().starts_with("Usage: kumi top ADDRESS"));
+}
+
+/// With the one object by which nodes meet: the cluster's, on the first.
+const LINKS: &str = r#""links":[{"from":"node1","to":"node3","objects":1},{"from":"node2","to":"node1","objects":4},{"from":"node3","to":"node1","objects":1},{"from":"node3","to":"node2","objects":1}]"#;
+
+fn who_holds_objects_of_whom_is_seen() {
+    let node = Node::cluster();
+    let mut last = String::new();
+    until("all have said what they hold", || {
+        last = node.get("/state", TOKEN);
+        last.contains(LINKS).then_some(())
+    });
+    for part in [
+        r#""remote":{"exports":4,"imports":1,"nodes":[{"node":"node2","holds":4,"held":0,"calls":0,"called":0}"#,
+        r#"{"node":"node3","holds":1,"held":1,"calls":1,"called":0}]"#,
+    ] {
+        assert!(last.contains(part), "{part}: {last}");
+    }
+    let metrics = node.get("/metrics", TOKEN);
+    for line in ["kumi_exports 4\n", "kumi_imports 1\n", "kumi_calls{of=\"others\"} 1\n"] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    let text = String::from_utf8(top(&[&node.url]).stdout).unwrap();
+    let objects = "objects   4 of this node are held by others, 1 of others by this one; 1 calls of others, 0 of this one\n";
+    assert!(text.contains(objects), "{text}");
+    assert!(text.contains("          node2 has 4 of node1\n"), "{text}");
+}
+
+fn a_browser_draws_who_holds_objects_of_whom(program: &Path) {
+    let node = Node::cluster();
+    let mut browser = Browser::start(program);
+    let page = browser.open(&node.url, "node1 - kumi");
+    let count = |what: &str| format!("String(document.querySelectorAll('#links {what}').length)");
+    until("three nodes", || (browser.value(&page, &count("circle")) == "3").then_some(()));
+    until("four arrows", || (browser.value(&page, &count("path[marker-end]")) == "4").then_some(()));
+    let titles = "[...document.querySelectorAll('#links path title')].map(t => t.textContent).sort().join('; ')";
+    let want = "node1 has references to 1 objects of node3; node2 has references to 4 objects of node1; node3 has references to 1 objects of node1; node3 has references to 1 objects of node2";
+    until("the numbers of all nodes", || (browser.value(&page, titles) == want).then_some(()));
+    // What is drawn is in the picture, and stands apart.
+    let inside = "String([...document.querySelectorAll('#links circle, #links text')].every(e => { const b = e.getBBox(); return b.x >= 0 && b.y >= 0 && b.x + b.width <= 640 && b.y + b.height <= 400 }))";
+    assert_eq!(browser.value(&page, inside), "true");
+    let rows = "[...document.querySelectorAll('#nodes tr')].map(r => [...r.cells].slice(2).map(c => c.textContent).join()).join('; ')";
+    until("the table", || {
+        (browser.value(&page, rows) == "holds of ours,we hold of it,our calls,its calls; ,,,; 4,,,; 1,1,1,").then_some(())
+    });
+    assert_eq!(browser.value(&page, "String(document.getElementById('remote').hidden)"), "false");
 }
 
 fn a_browser_shows_it_and_puts_a_letter_back(program: &Path) {
@@ -235,6 +314,11 @@ fn a_browser_shows_it_and_puts_a_letter_back(program: &Path) {
 fn main() {
     let browser = Browser::find();
     let absent = browser.is_none();
+    let other = browser.clone();
+    let drawn = Trial::test("a_browser_draws_who_holds_objects_of_whom", move || {
+        a_browser_draws_who_holds_objects_of_whom(&other.ok_or("no browser is installed")?);
+        Ok(())
+    });
     let page = Trial::test("a_browser_shows_it_and_puts_a_letter_back", move || {
         a_browser_shows_it_and_puts_a_letter_back(&browser.ok_or("no browser is installed")?);
         Ok(())
@@ -249,7 +333,9 @@ fn main() {
         test("who_has_the_token_sees_how_the_node_stands", who_has_the_token_sees_how_the_node_stands),
         test("hostile_clients_come_to_nothing", hostile_clients_come_to_nothing),
         test("top_shows_the_same_in_a_terminal", top_shows_the_same_in_a_terminal),
+        test("who_holds_objects_of_whom_is_seen", who_holds_objects_of_whom_is_seen),
         page.with_ignored_flag(absent),
+        drawn.with_ignored_flag(absent),
     ];
     libtest_mimic::run(&Arguments::from_args(), all).exit();
 }

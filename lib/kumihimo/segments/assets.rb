@@ -25,6 +25,8 @@ module Kumihimo
             <svg id="rates" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="Segments that entered and were taken, each second of the last two minutes"></svg></section>
           <section><h2>Dead letters</h2><div id="dead"></div></section>
           <section><h2>Nodes</h2><div id="nodes"></div></section>
+          <section id="remote" hidden><h2>Objects: <b id="exports">0</b> of this node are held by others, <b id="imports">0</b> of others by this one</h2>
+            <svg id="links" viewBox="0 0 640 400" role="img" aria-label="Which node has references to how many objects of which other one"></svg></section>
           <section><h2>Keys</h2><input id="part" type="search" placeholder="part of a name" aria-label="part of a name"><div id="table"></div></section>
         </main>
         <script src="/page.js"></script>
@@ -41,6 +43,9 @@ module Kumihimo
         .figures div { border-top: 1px solid var(--line); padding-top: .25em } .figures div > b:first-child { font-size: 1.5em; display: block }
         i { font-style: normal; margin-left: 1em } .in { color: var(--in) } .out { color: var(--out) }
         svg { width: 100%; height: 120px; border-bottom: 1px solid var(--line) } polyline { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke }
+        #links { height: auto; max-width: 44em; display: block; border: 0 } #links circle { fill: Canvas; stroke: currentColor } #links .own circle { stroke: var(--in); stroke-width: 2.5 }
+        #links text { font-size: 13px; text-anchor: middle; dominant-baseline: middle; fill: currentColor } #links path { fill: none; stroke: var(--out); opacity: .75 }
+        #links marker path { fill: var(--out); stroke: none } #links .count { fill: var(--out); paint-order: stroke; stroke: Canvas; stroke-width: 4px }
         table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .2em .75em .2em 0; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere }
         .n { text-align: right; white-space: nowrap } button { margin-right: .5em } input { margin-bottom: .5em; padding: .25em .5em; width: 20em; max-width: 100% }
       CSS
@@ -99,6 +104,52 @@ module Kumihimo
           };
           $("rates").replaceChildren(line(past.entered, "in"), line(past.taken, "out"));
         }
+        function svg(tag, attributes, content) {
+          const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+          for (const name in attributes) e.setAttribute(name, attributes[name]);
+          if (content != null) e.textContent = content;
+          return e;
+        }
+        // Nodes on a circle; an arrow from whoever has references to whose objects they name, the broader the more.
+        function links(s) {
+          $("remote").hidden = !s.remote;
+          if (!s.remote) return;
+          $("exports").textContent = number(s.remote.exports);
+          $("imports").textContent = number(s.remote.imports);
+          const where = $("links"), made = JSON.stringify([s.node, s.nodes.map(n => n.name), s.remote.links]);
+          if (where.made === made) return;
+          where.made = made;
+          const names = [...new Set([...s.nodes.map(n => n.name), ...s.remote.links.flatMap(l => [l.from, l.to])])].sort(), at = {};
+          const arrow = svg("marker", { id: "arrow", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 11, markerHeight: 11, markerUnits: "userSpaceOnUse", orient: "auto" });
+          arrow.append(svg("path", { d: "M0,0L10,5L0,10z" }));
+          where.replaceChildren(arrow);
+          names.forEach((name, i) => {
+            const turn = 2 * Math.PI * i / names.length - Math.PI / 2;
+            at[name] = { x: 320 + 230 * Math.cos(turn), y: 200 + 150 * Math.sin(turn) };
+          });
+          for (const { from, to, objects } of s.remote.links) {
+            const a = at[from], b = at[to], long = Math.hypot(b.x - a.x, b.y - a.y) || 1, x = (b.x - a.x) / long, y = (b.y - a.y) / long;
+            // Each way has a side of its own.
+            const mid = { x: (a.x + b.x) / 2 - y * 26, y: (a.y + b.y) / 2 + x * 26 };
+            const path = svg("path", { d: `M${a.x + x * 34 - y * 8},${a.y + y * 34 + x * 8}Q${mid.x},${mid.y} ${b.x - x * 36 - y * 8},${b.y - y * 36 + x * 8}`,
+              "stroke-width": 1 + Math.min(5, Math.log10(objects)), "marker-end": "url(#arrow)" });
+            path.append(svg("title", {}, `${from} has references to ${number(objects)} objects of ${to}`));
+            where.append(path, svg("text", { class: "count", x: mid.x, y: mid.y }, number(objects)));
+          }
+          names.forEach(name => {
+            const node = svg("g", name === s.node ? { class: "own" } : {}), { x, y } = at[name];
+            node.append(svg("circle", { cx: x, cy: y, r: 30 }), svg("text", { x, y }, name.length > 9 ? name.slice(0, 8) + "…" : name), svg("title", {}, name));
+            where.append(node);
+          });
+        }
+        function nodes(s) {
+          const row = n => n.own ? "this one" : n.us == null ? "no answer" : `${number(n.us)} us`;
+          const heads = [["node"], ["round trip", "n"]], other = {};
+          s.remote?.nodes.forEach(n => other[n.node] = [n.holds, n.held, n.calls, n.called].map(some));
+          if (s.remote) heads.push(["holds of ours", "n"], ["we hold of it", "n"], ["our calls", "n"], ["its calls", "n"]);
+          table($("nodes"), heads, s.nodes.map(n => ({ cells: [n.name, row(n), ...(s.remote ? other[n.name] ?? ["", "", "", ""] : [])] })),
+            "This program is no node of a cluster.");
+        }
         function show(s) {
           document.title = `${s.node} - kumi`;
           $("node").textContent = s.node;
@@ -115,8 +166,8 @@ module Kumihimo
             if (past[what].length > 121) past[what].shift();
           }
           chart();
-          table($("nodes"), [["node"], ["round trip", "n"]], s.nodes.map(n => ({ cells: [n.name, n.own ? "this one" : n.us == null ? "no answer" : `${number(n.us)} us`] })),
-            "This program is no node of a cluster.");
+          nodes(s);
+          links(s);
           table($("table"), [["key"], ["segments", "n"], ["leased", "n"], ["later", "n"], ["wait", "n"], ["puts wait", "n"], ["last index", "n"], ["limit", "n"]],
             s.keys.map(k => ({ cells: [k.key, ...[k.segments, k.leased, k.delayed, k.waiting, k.waiting_puts, k.last_index, k.limit].map(some)] })), "none");
           table($("dead"), [["key"], ["error"], ["inputs"], ["tries", "n"], [""]].slice(0, s.dead.length ? 5 : 0),

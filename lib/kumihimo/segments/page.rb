@@ -111,7 +111,7 @@ module Kumihimo
         @counts, @at = survey[:counts], at
         stat, gc = Segments.stat, GC.stat
         {
-          node: Segments.node || "alone", pid: Process.pid, part:, at: Time.now.to_f, nodes: members,
+          node: Segments.node || "alone", pid: Process.pid, part:, at: Time.now.to_f, nodes: members, remote:,
           sum: survey.slice(*Look::SUM), counts: survey[:counts], rates:, ready: Segments.not_ready.nil?,
           code: stat.slice(:waiting, :ready, :running), requests: stat[:requests],
           keys: survey[:keys_by_size].map { |row| { **row, key: text(row[:key]) } },
@@ -121,6 +121,9 @@ module Kumihimo
           memory: State.memory
         }
       end
+
+      # Has this program to do with objects of other nodes?
+      def self.remote? = Segments.cluster? && !Kumihimo.autoload?(:Remote)
 
       # Bytes that are in memory.
       def self.memory = File.read("/proc/self/statm").split[1].to_i * 4096
@@ -137,6 +140,9 @@ module Kumihimo
         own, *others = Segments.nodes
         [{ name: own, own: true }, *others.map { |name| { name:, us: round_trip(name) } }]
       end
+
+      # Who holds how many of whose objects.
+      def remote = State.remote? ? Remote.survey : nil
 
       def round_trip(name)
         start = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
@@ -174,6 +180,12 @@ module Kumihimo
         gauge["collections_total", "Garbage collections.", { { kind: "young" } => gc[:young_count], { kind: "full" } => gc[:full_count] }, "counter"]
         gauge["collection_seconds_total", "Time in garbage collections.",
               { { kind: "young" } => gc[:young_ns] / 1e9, { kind: "full" } => gc[:full_ns] / 1e9 }, "counter"]
+        if State.remote?
+          remote = Remote.__counts
+          gauge["exports", "Objects of this node that others hold.", { {} => remote[:exports] }]
+          gauge["imports", "Objects of other nodes that this one holds.", { {} => remote[:imports] }]
+          gauge["calls", "Calls that are under way, by whose objects are called.", { { of: "others" } => remote[:calls], { of: "this" } => remote[:called] }]
+        end
         gauge["live_bytes", "Bytes of live objects.", { {} => gc[:live_bytes] }]
         gauge["resident_bytes", "Bytes in memory.", { {} => State.memory }]
         out

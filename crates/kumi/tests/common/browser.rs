@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -54,7 +55,9 @@ impl Browser {
     }
 
     pub fn start(program: &Path) -> Browser {
-        let profile = Folder::new("profile");
+        // Each has one of its own: a second browser of a profile ends at once.
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let profile = Folder::new(&format!("profile{}", STARTED.fetch_add(1, Ordering::Relaxed)));
         // Its pipes are descriptors 3 and 4.
         let mut c = Command::new("sh");
         c.args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1"]).arg(program);
