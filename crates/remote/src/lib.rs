@@ -75,7 +75,7 @@ mod table;
 
 pub use message::{MAX_OPS, MAX_PACKET, RoundId, VERSION};
 pub use name::{Error, Life, NodeId, Ref};
-pub use node::{Action, Arrived, Item, Marking, Options, Parcel, Remote, Stats, Want};
+pub use node::{Action, Arrived, Cause, Item, Marking, Options, Parcel, Remote, Stats, Want};
 #[doc(hidden)]
 pub use planted::{Bug, plant};
 pub use table::Import;

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub use arrive::Arrived;
 pub use lend::{Item, Parcel};
 pub use options::Options;
-pub use round::{Marking, Want};
+pub use round::{Cause, Marking, Want};
 pub use stats::Stats;
 
 /// Something for the host. They come in order.
@@ -77,10 +77,10 @@ pub struct Remote {
     lead: Option<Lead>,
     /// No round begins before.
     next_round: Time,
-    wanted: bool,
+    wanted: Option<Cause>,
     /// Rounds one after another that this node led in vain.
     failed: u32,
-    /// Imports that only exports reach, at the last full collection and when a round was last wanted.
+    /// Imports that only exports reach, at the last full collection in no round and when a round was last wanted.
     suspects: [usize; 2],
     next_want: Time,
 }
@@ -104,7 +104,7 @@ impl Remote {
             round: None,
             lead: None,
             next_round: 0,
-            wanted: false,
+            wanted: None,
             failed: 0,
             suspects: [0; 2],
             next_want: 0,
@@ -302,6 +302,7 @@ impl Remote {
             imports: self.imports.len(),
             parcels: peers.clone().map(|p| p.parcels.len()).sum(),
             waiting: peers.map(|p| p.waiting()).sum(),
+            suspects: self.suspects[0],
             ..self.stats
         }
     }

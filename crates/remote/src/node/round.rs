@@ -37,6 +37,21 @@ pub enum Want {
     Collect,
 }
 
+/// Why a round was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// More imports than before are reached by exports only, at the node that leads.
+    Imports,
+    /// The same at another one.
+    Peer,
+    /// The round before found nothing, since a member was lost or a stranger met.
+    Void,
+    /// The host asked ([`Remote::want_round`]).
+    Request,
+    /// Only the node that leads knows.
+    Unknown,
+}
+
 /// In which order a full collection marks. The host marks from its roots and `first`; it then sees which imports' proxies are marked, and
 /// says so ([`Remote::collected`]); it goes on with `rest`, and sweeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,12 +83,14 @@ pub(super) struct Round {
     received: u64,
     /// A wave that waits for an answer.
     probe: Option<u64>,
+    cause: Cause,
 }
 
 /// What a leader knows.
 pub(super) struct Lead {
     id: RoundId,
-    began: Time,
+    /// When a member last said anything of itself.
+    heard: Time,
     wave: u64,
     members: usize,
     reports: BTreeMap<NodeId, Report>,
@@ -103,6 +120,11 @@ impl Remote {
     /// The round that goes on here.
     pub fn round(&self) -> Option<RoundId> {
         self.round.as_ref().map(|r| r.id)
+    }
+    /// How many nodes take part in it, and why it was begun.
+    pub fn round_of(&self) -> (usize, Cause) {
+        let cause = self.round.as_ref().map_or(Cause::Unknown, |r| r.cause);
+        (self.round.as_ref().and_then(|r| r.members.as_ref()).map_or(0, Vec::len), cause)
     }
     /// A full collection begins. No program runs until its [`Remote::collected`].
     pub fn marking(&mut self) -> Marking {
@@ -159,15 +181,31 @@ impl Remote {
         }
         self.go_on(now);
     }
+    /// After a full collection that began in no round: so many imports were reached by exports only. Without this, imports that it did
+    /// not reach at all, whose proxies are about to be dropped, count as well.
+    pub fn suspect(&mut self, now: Time, imports: usize) {
+        self.suspects[0] = imports;
+        self.consider(now);
+    }
     /// A collection across nodes is wanted, sooner than the policy has it.
     pub fn want_round(&mut self, now: Time) {
         self.next_round = self.next_round.min(now);
-        self.wish(now);
+        self.wish(now, Cause::Request);
     }
-    fn wish(&mut self, now: Time) {
+    /// The policy: a round is wanted when a quarter more imports than at the last wish are reached by exports only, and where any
+    /// are, eight [`super::Options::round_every`] after it.
+    fn consider(&mut self, now: Time) {
+        let [are, were] = self.suspects;
+        if are > were + were / 4 || are > 0 && now >= self.next_want {
+            self.suspects[1] = are;
+            self.next_want = now + 8 * self.o.round_every;
+            self.wish(now, Cause::Imports);
+        }
+    }
+    fn wish(&mut self, now: Time, cause: Cause) {
         let leader = self.leader();
         if leader == self.me.node {
-            self.wanted = true;
+            self.wanted = Some(cause);
         } else if let Some(p) = self.peers.get_mut(&leader) {
             p.push(now, &self.o, Op::Want);
         }
@@ -228,6 +266,7 @@ impl Remote {
             sent: 0,
             received: 0,
             probe: None,
+            cause: Cause::Unknown,
         });
         let mut own = Vec::new();
         let mut lent = Vec::new();
@@ -261,7 +300,7 @@ impl Remote {
     }
     /// The round that this node leads finds nothing. The next one waits longer each time: whoever is in the way has a lease.
     fn begin_anew(&mut self, now: Time) {
-        (self.lead, self.round, self.wanted) = (None, None, true);
+        (self.lead, self.round, self.wanted) = (None, None, Some(Cause::Void));
         self.next_round = now + (self.o.retry << self.failed.min(6)).min(self.o.lease / 2).max(self.o.retry);
         self.failed += 1;
     }
@@ -301,7 +340,7 @@ impl Remote {
                 }
             }
             Op::Sweep { round } if round.leader() == from => self.sweep(now, round),
-            Op::Want => self.wanted = true,
+            Op::Want => self.wanted = self.wanted.or(Some(Cause::Peer)),
             _ => self.nonsense(now, from, crate::name::Error::Forged),
         }
     }
@@ -349,6 +388,7 @@ impl Remote {
             }
             return self.begin_anew(now);
         }
+        l.heard = now;
         l.reports.insert(from, report);
         if l.reports.len() < l.members {
             return;
@@ -402,29 +442,25 @@ impl Remote {
         dead.into_iter().for_each(|s| self.sweep_one(now, s));
         self.stats.rounds_ended += 1;
         self.next_round = now + self.o.round_every;
-        // Where nothing was found the next round can wait, until there is more to find.
-        self.suspects[1] = if dropped > 0 { 0 } else { self.suspects[0] };
+        // Where nothing was found the next round can wait, until there is more to find; else the next collection counts anew.
+        self.suspects = if dropped > 0 { [0, 0] } else { [self.suspects[0]; 2] };
         self.next_want = now + self.o.round_every * if dropped > 0 { 1 } else { 8 };
         self.actions.push_back(Action::Swept { round: id, dropped });
     }
 
     pub(super) fn round_deadline(&self) -> Option<Time> {
         match &self.lead {
-            Some(l) => l.next.into_iter().chain([l.began + 4 * self.o.lease]).min(),
-            None if self.wanted && self.leader() == self.me.node => Some(self.next_round),
+            Some(l) => l.next.into_iter().chain([l.heard + 4 * self.o.lease]).min(),
+            None if self.wanted.is_some() && self.leader() == self.me.node => Some(self.next_round),
             None => None,
         }
     }
     /// What a leader does by time. A round begins where somebody wants it, [`super::Options::round_every`] after the last.
     pub(super) fn lead_on(&mut self, now: Time) {
-        if self.suspects[0] > self.suspects[1] || self.suspects[0] > 0 && now >= self.next_want {
-            self.suspects[1] = self.suspects[0];
-            self.next_want = now + 8 * self.o.round_every;
-            self.wish(now);
-        }
+        self.consider(now);
         let leads = self.leader() == self.me.node;
         match &mut self.lead {
-            Some(l) if now >= l.began + 4 * self.o.lease => self.begin_anew(now),
+            Some(l) if now >= l.heard + 4 * self.o.lease => self.begin_anew(now),
             Some(l) if l.next.is_some_and(|t| t <= now) => {
                 l.next = None;
                 l.wave += 1;
@@ -439,18 +475,21 @@ impl Remote {
                     r.probe = Some(wave);
                 }
             }
-            None if self.wanted && leads && now >= self.next_round => self.lead_one(now),
+            None if self.wanted.is_some() && leads && now >= self.next_round => self.lead_one(now),
             _ => {}
         }
     }
     fn lead_one(&mut self, now: Time) {
-        self.wanted = false;
+        let cause = self.wanted.take().unwrap_or(Cause::Unknown);
         let id = RoundId { number: self.last_round.number + 1, leader: self.me.node.0 };
         let members: Vec<Life> = self.peers.values().filter(|p| p.up && !p.silent).map(|p| p.life).chain([self.me]).collect();
         self.join(now, id, Some(members.clone()));
+        if let Some(r) = self.round.as_mut() {
+            r.cause = cause;
+        }
         self.lead = Some(Lead {
             id,
-            began: now,
+            heard: now,
             wave: 0,
             members: members.len(),
             reports: BTreeMap::new(),

@@ -11,6 +11,8 @@ pub struct Stats {
     pub parcels: usize,
     /// Operations that wait, or are on their way.
     pub waiting: usize,
+    /// Imports that only exports reach: what a round might free.
+    pub suspects: usize,
     /// Packets sent.
     pub packets: u64,
     /// Their bytes.
