@@ -103,14 +103,19 @@ impl Heap {
     /// `roots` marks everything that any worker holds; it is told whether the collection is a full one, where
     /// what did not change since the last one must be shown too.
     pub fn collect_all(heaps: &mut [&mut Heap], roots: &mut dyn FnMut(bool, &mut Marker)) {
-        Heap::collect_rows(heaps, &|_| None, roots);
+        Heap::collect_rows(heaps, &|_| None, roots, &mut |_, _| false);
     }
     /// As [`Heap::collect_all`]; a full collection tells what `rows` gives (asked with true; with false it only learns that
     /// the collection is a young one) what living things name.
+    ///
+    /// A full collection marks in stages: when all that `roots` showed is marked, `later` sees by its first argument what is, and
+    /// shows more; it is asked again, all of that being marked, as long as it says true. What is weak, and finalizers, are looked
+    /// at after the last stage.
     pub fn collect_rows<'r>(
         heaps: &mut [&mut Heap],
         rows: &dyn Fn(bool) -> Option<&'r dyn Rows>,
         roots: &mut dyn FnMut(bool, &mut Marker),
+        later: &mut dyn FnMut(&dyn Fn(Value) -> bool, &mut Marker) -> bool,
     ) {
         let (t0, begun) = (Instant::now(), process_ns());
         let Some(first) = heaps.first_mut() else { return };
@@ -154,7 +159,13 @@ impl Heap {
                 m.visit_all(procs);
             }
         };
-        m.run(shared.expected(full), gather, &|v, to| shared.side_ivars_of(v, to));
+        let ivars = |v: Value, to: &mut dyn Visitor| shared.side_ivars_of(v, to);
+        m.run(shared.expected(full), gather, &ivars);
+        let mut more = full;
+        while more {
+            // One thread at first: nothing is marked while `later` looks.
+            m.run(0, |r| more = later(&is_marked, &mut Marker::new(r)), &ivars);
+        }
         forget_dead(&shared, full, rows.and_then(|r| r.syms()));
         let (stop, oldest) = shared.stop_for_readers();
         let mine = heaps.iter().map(|h| &*h.retired).find(|r| r.is_bound());

@@ -55,6 +55,7 @@ pub use lockfree::deferred;
 pub use lockfree::latch::Latch;
 pub use lockfree::racevec::{Plain, RaceVec, Seen, SeenIter};
 pub use shared::HeapShared;
+pub use space::young::process_ns;
 pub use verify::{Look, Moment, verify};
 pub use watch::gclog::{Cause, Collected, Collection, Level, Log, bytes as show_bytes};
 pub use watch::histogram::Histogram;

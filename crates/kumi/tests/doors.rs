@@ -140,8 +140,8 @@ struct Things {
     waiters: Mutex<Vec<Waker>>,
 }
 impl OutsideWatch for Things {
-    fn needed(&self) -> bool {
-        !self.unneeded.load(SeqCst)
+    fn asks(&self) -> Asks {
+        if !self.unneeded.load(SeqCst) { Asks::WhereCodeRan } else { Asks::Nothing }
     }
 }
 #[derive(Default)]
@@ -162,7 +162,7 @@ impl Drop for Handle {
 fn things(cx: &mut Cx) -> Arc<Things> {
     let all = cx.state::<OfRuntime>().0.get_or_insert_default().clone();
     let watch: Arc<dyn OutsideWatch> = all.clone();
-    if watch.needed() {
+    if watch.asks() > Asks::Nothing {
         cx.watch_outside(&watch);
     }
     all

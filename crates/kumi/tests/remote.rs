@@ -170,6 +170,88 @@ fn what_is_called_off_is_interrupted() {
     east.is("(1..50).map { |i| $b.async.add(1) }.map(&:value).max", "50");
 }
 
+/// A cycle of links, one on each of the nodes, that the last of them holds in `$ring`.
+const LINKS: &str = r#"class Link; include Kumihimo::Remote; attr_accessor :to; def make = Link.new; def far(n) = n.zero? ? 0 : 1 + to.far(n - 1); end; $held = -> { ObjectSpace.each_object(Link).count }; R.register('links', Link.new); 1"#;
+
+fn links(nodes: &mut [Running], names: &[&str]) {
+    for node in nodes.iter_mut() {
+        node.is(OBJECTS, "1");
+        node.is(LINKS, "1");
+    }
+    let all = names.iter().map(|n| format!("R.find('links', on: '{n}')")).collect::<Vec<_>>().join(", ");
+    let last = nodes.last_mut().unwrap();
+    last.is(
+        &format!(
+            "$ring = [{all}].map {{ |l| l.make }}; $ring.each_index {{ |i| $ring[i - 1].to = $ring[i] }}; $ring = $ring[0]; $ring.far(7)"
+        ),
+        "7",
+    );
+}
+
+#[test]
+fn a_cycle_that_a_lost_node_took_part_in_goes() {
+    let p = Puppets::new();
+    let mut all = p.of(["east", "west", "south"]);
+    links(&mut all, &["east", "west"]);
+    all[2].is("$both = $ring; 1", "1");
+    links(&mut all, &["east", "west", "south"]);
+    let [mut east, mut west, mut south] = all;
+    for node in [&mut east, &mut west] {
+        node.becomes("$held.()", "3");
+    }
+    // Its references were the last ones from outside, and a round that goes on loses a member.
+    south.is("$both = nil; $ring = nil; 1", "1");
+    south.signal(9);
+    south.status();
+    for node in [&mut east, &mut west] {
+        node.becomes("$held.()", "1");
+        node.becomes("GC.stat(:cluster)[:exports]", "0");
+    }
+}
+
+#[test]
+fn rounds_are_seen_in_the_log() {
+    let p = Puppets::new();
+    let log = |name: &str| p.0.at(&format!("{name}.log"));
+    let mut all = p.of_changed(["east", "west"], |name, c| {
+        c.env("KUMI_GC_LOG", log(name));
+    });
+    links(&mut all, &["east", "west"]);
+    all[1].is("$ring = nil; 1", "1");
+    for (node, name) in all.iter_mut().zip(["east", "west"]) {
+        node.becomes("$held.()", "1");
+        let start = std::time::Instant::now();
+        let line = loop {
+            let text = std::fs::read_to_string(log(name)).unwrap_or_default();
+            if let Some(line) = text.lines().find(|l| l.contains("s cluster #") && l.contains(" dropped=1 ")) {
+                break line.to_string();
+            }
+            assert!(start.elapsed() < HANG, "{text}");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        };
+        let names: Vec<&str> = line.split(' ').filter_map(|w| w.split_once('=')).map(|(k, _)| k).collect();
+        assert_eq!(names, ["cause", "leader", "nodes", "dropped", "collections", "marks", "packets", "bytes", "time"], "{line}");
+        assert!(line.contains(" nodes=2 "), "{line}");
+    }
+    all[0].is("GC.stat(:cluster).values_at(:rounds_ended, :round_collections).all? { |n| n > 0 }", "true");
+}
+
+#[test]
+fn cycles_go_and_what_lives_stays_while_the_collector_is_stressed() {
+    let p = Puppets::new();
+    let mut all = p.of_changed(["east", "west"], |_, c| {
+        c.env("KUMI_GC_STRESS", "97");
+    });
+    links(&mut all, &["east", "west"]);
+    all[1].is("$kept = $ring; 1", "1");
+    links(&mut all, &["west", "east"]);
+    all[1].is("$ring = nil; 1", "1");
+    for node in &mut all {
+        node.becomes("$held.()", "2");
+    }
+    all[1].is("$kept.far(9)", "9");
+}
+
 #[test]
 fn connections_that_break_lose_no_call_and_repeat_none() {
     // On a machine that has no time for it a node is believed to have gone: then nothing was seen, and it is tried again.

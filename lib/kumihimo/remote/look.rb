@@ -4,7 +4,8 @@ module Kumihimo
   module Remote
     # What `GC.stat(:cluster)` gives.
     module Counts
-      NAMES = %i[exports imports parcels operations_waiting packets bytes released swept rounds nodes_lost].freeze
+      NAMES = %i[exports imports parcels operations_waiting packets bytes released swept rounds nodes_lost rounds_ended round_collections marks
+        suspects].freeze
       private_constant :NAMES
 
       def stat(what = nil) = what == :cluster ? NAMES.zip(__rem_stat).to_h : what.nil? ? super() : super

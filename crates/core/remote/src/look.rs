@@ -21,10 +21,11 @@ fn exports(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     Ok(cx.array_vec(rows))
 }
 
-/// `__rem_stat()`: exports, imports, parcels, operations that wait, packets, bytes, released, swept, rounds, peers lost.
+/// `__rem_stat()`: exports, imports, parcels, operations that wait, packets, bytes, released, swept, rounds, peers lost,
+/// rounds that ended, full collections in rounds, marks, imports that only exports reach.
 fn stat(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let host = host(cx)?;
-    let s = host.look(|inner| inner.seen.stats());
+    let (s, collections) = host.look(|inner| (inner.seen.stats(), inner.rounds.collections));
     let n = |n: usize| Value::fix(n as i64);
     let u = |n: u64| Value::fix(n.min(i64::MAX as u64 / 4) as i64);
     let row = [
@@ -38,6 +39,10 @@ fn stat(cx: &mut Cx, _: Value, _: &[Value]) -> R {
         u(s.swept),
         u(s.rounds),
         u(s.lost),
+        u(s.rounds_ended),
+        u(collections),
+        u(s.marks),
+        n(s.suspects),
     ];
     Ok(cx.array(&row))
 }

@@ -102,13 +102,8 @@ fn proxy(cx: &mut Cx, host: &Arc<Host>, class: Gc<ClassObj>, import: Import) -> 
     let v = cx.data(class, Proxy { host: host.clone(), import, r, node });
     cx.heap.publish(v);
     crate::state::watch(cx);
-    host.look(|inner| {
-        if let Some(held) = inner.proxies.get_mut(&import) {
-            // Another thread may have been quicker: then there are two for a while.
-            held.proxy = held.proxy.or(Some(v));
-        }
-    });
-    v
+    // Another thread may have been quicker: then its one is handed out, and this one dies.
+    host.look(|inner| inner.proxies.get_mut(&import).map_or(v, |held| *held.proxy.get_or_insert(v)))
 }
 
 /// What is handed over for a value that stays.

@@ -2,6 +2,7 @@
 
 use crate::host::Host;
 use crate::host::guest::Listener;
+use crate::host::round::Rounds;
 use crate::talk::message::Message;
 use kumi_core_segments::encode::Staying;
 use kumi_core_segments::{lease, node};
@@ -9,6 +10,9 @@ use kumi_vm::*;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
+
+/// The shortest time between two collections over all nodes.
+const ROUND_EVERY: u64 = 2_000_000_000;
 
 /// This node's part, while it is a node.
 #[derive(Default)]
@@ -43,12 +47,15 @@ unsafe impl Send for Made {}
 // SAFETY: as above.
 unsafe impl Sync for Made {}
 
-/// There are proxies: what they hold elsewhere is to be released soon after they died.
+/// There are proxies: what they hold elsewhere is to be released soon after they died. Rounds want full collections.
 struct Watch(Here);
 impl OutsideWatch for Watch {
-    fn needed(&self) -> bool {
-        // Whoever has the lock now has proxies, as a rule.
-        self.0.try_lock().is_none_or(|h| h.as_ref().is_some_and(|h| h.has_proxies()))
+    fn asks(&self) -> Asks {
+        match self.0.try_lock() {
+            Some(here) => here.as_ref().map_or(Asks::Nothing, |h| h.asks()),
+            // Whoever has the lock now has proxies, as a rule.
+            None => Asks::WhereCodeRan,
+        }
     }
 }
 
@@ -98,6 +105,10 @@ pub fn host(cx: &mut Cx) -> Result<Arc<Host>, Exit> {
             "a forked child is no node of the cluster: start one by kumi node",
         ));
     }
+    let rounds = match host_seen(cx) {
+        Some(h) if h.node().is_some_and(|n| Arc::ptr_eq(&n, &node)) => return Ok(h),
+        _ => Rounds::new(cx.outside_bell(), cx.heap.shared()),
+    };
     let here = cx.shared_state::<State>().here.clone();
     let mut here = here.lock();
     if let Some(h) = &*here
@@ -113,10 +124,12 @@ pub fn host(cx: &mut Cx) -> Result<Arc<Host>, Exit> {
     let (a, b) = secret.split_at(8);
     let word = |b: &[u8]| b.iter().fold(0, |n, x| n << 8 | u64::from(*x));
     // Traces between collections are not made: each step of a round that crosses nodes takes a full collection.
-    let options = kumi_remote::Options { lease: lease(), incremental: false, ..kumi_remote::Options::default() };
-    let host = Host::new(&node, options, [word(a), word(b)]);
+    let options = kumi_remote::Options { lease: lease(), round_every: ROUND_EVERY, incremental: false, ..kumi_remote::Options::default() };
+    let host = Host::new(&node, options, [word(a), word(b)], rounds);
     *here = Some(host.clone());
     drop(here);
+    // Rounds want full collections, though no proxy is ever made here.
+    watch(cx);
     node.invite(Arc::new(Listener(Arc::downgrade(&host))));
     // Those who have called this node before it listened are told that they may say it again.
     if let Some(link) = node.link() {
@@ -172,11 +185,7 @@ fn start(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 
 /// Shows the collector what it is to see, and ends with the runtime.
 pub fn boot(cx: &mut Cx) {
-    cx.boot().tracers.push(|cx, m| {
-        if let Some(h) = host_seen(cx) {
-            h.each_root(|v| m.mark(v));
-        }
-    });
+    cx.boot().apart.push(|cx, stage, m| host_seen(cx).is_some_and(|h| h.show(cx.heap.shared(), stage, m)));
     cx.boot().fork_hooks.push(|cx| {
         // The child is no node: it talks to nobody, and holds nothing.
         if let Some(s) = cx.state_seen::<State>() {

@@ -42,8 +42,8 @@ pub fn around_fork(cx: &Cx, at: Fork) {
 struct Watch(Registry);
 
 impl OutsideWatch for Watch {
-    fn needed(&self) -> bool {
-        self.0.live().open > 0
+    fn asks(&self) -> Asks {
+        if self.0.live().open > 0 { Asks::WhereCodeRan } else { Asks::Nothing }
     }
 }
 

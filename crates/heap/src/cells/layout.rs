@@ -435,6 +435,8 @@ pub trait Payload: Any {
     }
     /// Called after marking, before sweeping, for payloads registered with [`crate::Heap::add_weak`].
     fn weak(&mut self, _alive: &dyn Fn(Value) -> bool) {}
+    /// Shows what a program can still get from a payload that holds it weakly ([`crate::HeapShared::show_weak`]).
+    fn weakly(&self, _m: &mut Marker) {}
 }
 
 /// The cell of a payload. `hdr.x` is 1 when the payload [`shares`](Payload::shares).

@@ -6,8 +6,8 @@
 
 use super::Heap;
 use crate::cells::header::flag;
-use crate::shared::lock;
-use crate::{Sym, Value};
+use crate::shared::{HeapShared, lock};
+use crate::{DataObj, Marker, Sym, Value, Visitor};
 use std::sync::PoisonError;
 
 impl Heap {
@@ -99,5 +99,35 @@ impl Heap {
     /// All finalizers that have not run, for process exit.
     pub fn take_finalizers(&mut self) -> Vec<(Vec<Value>, u64)> {
         self.shared.take_finalizers()
+    }
+}
+
+impl HeapShared {
+    /// For one stage of a full collection ([`Heap::collect_rows`]): shows what a program can still get from weak tables that are marked,
+    /// though it holds it by nothing else. Was there anything that is not marked yet?
+    pub fn show_weak(&self, marked: &dyn Fn(Value) -> bool, m: &mut Marker) -> bool {
+        let mut new = Unmarked { marked, to: m, any: false };
+        for v in lock(&self.weak).iter().filter(|v| marked(**v)) {
+            if let Some(d) = v.cell::<DataObj>() {
+                d.payload.weakly(&mut Marker::new(&mut new));
+            }
+        }
+        new.any
+    }
+}
+
+/// Hands on what is not marked.
+struct Unmarked<'a, 'm> {
+    marked: &'a dyn Fn(Value) -> bool,
+    to: &'a mut Marker<'m>,
+    any: bool,
+}
+
+impl Visitor for Unmarked<'_, '_> {
+    fn visit(&mut self, v: Value) {
+        if v.is_heap() && !(self.marked)(v) {
+            self.any = true;
+            self.to.mark(v);
+        }
     }
 }

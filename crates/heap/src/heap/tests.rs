@@ -87,6 +87,61 @@ fn a_heap_that_ends_hands_on_each_block_once() {
     all.sort();
     assert!(all.windows(2).all(|w| w[0] != w[1]), "a block in two places");
 }
+/// What is reached only from what later stages show counts as dead until then, and as alive for all that is weak.
+#[test]
+fn stages_mark_one_after_the_other_and_what_is_weak_is_told_last() {
+    struct Table(Value, std::sync::Arc<std::sync::Mutex<Option<bool>>>);
+    impl crate::Payload for Table {
+        fn weak(&mut self, alive: &dyn Fn(Value) -> bool) {
+            *self.1.lock().unwrap() = Some(alive(self.0));
+        }
+        fn weakly(&self, m: &mut crate::Marker) {
+            m.mark(self.0);
+        }
+    }
+    for (threads, weakly) in [(1, false), (1, true), (4, false)] {
+        let mut h = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
+        h.shared().set_gc_threads(threads);
+        let leaf = h.array(Value::FALSE, &[]).val();
+        let own = h.array(Value::FALSE, &[]).val();
+        let other = h.array(Value::FALSE, &[leaf]).val();
+        let many: Vec<Value> = (0..30_000).map(|_| h.array(Value::FALSE, &[other]).val()).collect();
+        let all = h.array(Value::FALSE, &many).val();
+        let told = std::sync::Arc::default();
+        let table = h.data(Value::FALSE, Table(leaf, std::sync::Arc::clone(&told)));
+        h.add_weak(table);
+        h.request_full();
+        let shared = h.shared().clone();
+        let mut stage = 0;
+        Heap::collect_rows(&mut [&mut h], &|_| None, &mut |_, m| m.mark_all(&[own, table]), &mut |marked, m| {
+            stage += 1;
+            let seen = [own, leaf, other, all].map(marked);
+            match stage {
+                1 if weakly => {
+                    assert_eq!(seen, [true, false, false, false]);
+                    assert!(shared.show_weak(marked, m));
+                }
+                1 => m.mark(all),
+                2 if weakly => {
+                    assert_eq!(seen, [true, true, false, false]);
+                    assert!(!shared.show_weak(marked, m));
+                    m.mark(all);
+                }
+                _ => {
+                    assert_eq!(seen, [true; 4]);
+                    return false;
+                }
+            }
+            true
+        });
+        assert_eq!((stage, *told.lock().unwrap()), (2 + usize::from(weakly), Some(true)));
+        // A young collection has one stage, and none but the first may be all.
+        Heap::collect_rows(&mut [&mut h], &|_| None, &mut |_, m| m.mark_all(&[own, table, all]), &mut |_, _| unreachable!());
+        h.request_full();
+        Heap::collect_rows(&mut [&mut h], &|_| None, &mut |_, m| m.mark_all(&[own, table]), &mut |_, _| false);
+        assert_eq!((h.shared().stat().live_cells, *told.lock().unwrap()), (2, Some(false)));
+    }
+}
 /// A worker that has nothing to do frees nothing: at the next collection another does.
 #[test]
 fn replaced_buffers_of_an_idle_worker_go_too() {

@@ -76,7 +76,7 @@ impl Young {
 }
 
 /// Nanoseconds of the processors' time that this process has used.
-pub(crate) fn process_ns() -> u64 {
+pub fn process_ns() -> u64 {
     let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `t` is a valid place for a timespec. Where the clock does not exist it stays 0.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut t) };

@@ -6,7 +6,7 @@
 //! A line, fields in this order, names and units fixed:
 //! `kumi gc 1.234567s full #12 cause=budget worker=0 live=42.1M->20.3M freed=21.8M cells=213000 pause=12.345ms safepoint=0.120ms mark=11.020ms`
 //! For a nursery collection: `kumi gc 1.234567s window cause=full worker=1 live=32.0K->4.1K freed=27.9K cells=812 pause=0.021ms`,
-//! and `window-retired` when the nursery was given up afterwards.
+//! and `window-retired` when the nursery was given up afterwards. Others may add lines of theirs ([`Log::say`]).
 
 use crate::shared::lock;
 use std::fmt::Write as _;
@@ -49,7 +49,7 @@ pub enum Cause {
     Budget,
     /// The last young one left too much.
     Promoted,
-    /// Things outside the heap hang on cells that may have died.
+    /// Things outside the heap hang on cells that may have died, or somebody outside asks.
     Outside,
     /// The heap comes near its limit.
     Limit,
@@ -178,6 +178,10 @@ impl Log {
         *lock(&self.out) = file;
         self.level.store(level as u8, Relaxed);
     }
+    /// Is there one?
+    pub fn is_on(&self) -> bool {
+        self.nodes()
+    }
     #[inline]
     pub(crate) fn nodes(&self) -> bool {
         self.level.load(Relaxed) >= Level::Nodes as u8
@@ -187,15 +191,24 @@ impl Log {
         self.level.load(Relaxed) >= Level::All as u8
     }
     pub(crate) fn queue(&self, c: &Collection) {
+        self.queue_line(c.line());
+    }
+    fn queue_line(&self, line: String) {
         let mut w = lock(&self.waiting);
         if w.lines.len() < WAITING {
-            w.lines.push(c.line());
+            w.lines.push(line);
         } else {
             w.dropped += 1;
         }
     }
+    /// Has a line of somebody else's about collections wait for [`write`](Self::write), if there is a log.
+    pub fn say(&self, line: impl FnOnce() -> String) {
+        if self.nodes() {
+            self.queue_line(line());
+        }
+    }
     /// Writes what waits, unless somebody else does already.
-    pub(crate) fn write(&self) {
+    pub fn write(&self) {
         loop {
             let Ok(mut out) = self.out.try_lock() else { return };
             self.write_to(&mut out);

@@ -176,17 +176,25 @@ impl Puppets {
         self.start_by(&self.0.socket(name), name, first)
     }
     pub fn start_by(&self, listen: &str, name: &str, first: &str) -> Running {
+        self.start_changed(listen, name, first, &|_| ())
+    }
+    fn start_changed(&self, listen: &str, name: &str, first: &str, change: &dyn Fn(&mut Command)) -> Running {
         let mut c = kumi(&["node", name, "--listen", listen]);
         if name != first {
             c.args(["--join", &self.0.socket(first)]);
         }
+        change(&mut c);
         let mut node = Running::start(c.arg("puppet.rb"));
         assert_eq!(node.line(), "ready", "{}", node.errors());
         node
     }
     /// All there and known to each other.
     pub fn of<const N: usize>(&self, names: [&str; N]) -> [Running; N] {
-        let mut all = names.map(|n| self.start(n, names[0]));
+        self.of_changed(names, |_, _| ())
+    }
+    /// The same with commands that were changed.
+    pub fn of_changed<const N: usize>(&self, names: [&str; N], change: impl Fn(&str, &mut Command)) -> [Running; N] {
+        let mut all = names.map(|n| self.start_changed(&self.0.socket(n), n, names[0], &|c| change(n, c)));
         for node in &mut all {
             node.is(&format!("S.wait_for_nodes({N}, timeout: 20).size"), &N.to_string());
         }

@@ -68,6 +68,8 @@ pub struct Runtime {
     state: Mutex<FxHashMap<TypeId, Box<dyn Any>>>,
     /// Extra root markers, called at each collection.
     pub tracers: Vec<fn(&crate::Cx, &mut Marker)>,
+    /// Markers of roots that a full collection marks after all others.
+    pub apart: Vec<crate::memory::apart::Apart>,
     /// Called when symbols have died, with a test whether one lives: tables by symbol forget the dead ones. World stopped.
     pub sym_sweepers: Vec<fn(&Runtime, &dyn Fn(Sym) -> bool)>,
     pub(crate) tables: crate::world::tables::Tables,
@@ -153,6 +155,7 @@ impl Runtime {
             roots: Mutex::default(),
             state: Mutex::default(),
             tracers: Vec::new(),
+            apart: Vec::new(),
             sym_sweepers: Vec::new(),
             tables: Default::default(),
             around_fork: Vec::new(),

@@ -1,5 +1,6 @@
 //! Memory: roots, what is done where it is short, giving it back, finalizers, shared frozen strings, profiles, the verifier.
 
+pub(crate) mod apart;
 mod finalize;
 mod fstring;
 pub(crate) mod give_back;

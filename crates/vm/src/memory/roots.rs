@@ -9,6 +9,7 @@
 use crate::Cx;
 use crate::cx::runtime::Runtime;
 use crate::doors::{Call, Pending, trace_call};
+use crate::memory::apart::Stage;
 use crate::tasks::fault::Whole;
 use crate::tasks::frame::Fresh;
 use crate::tasks::task::State;
@@ -16,7 +17,7 @@ use crate::tasks::task::TaskPtr;
 use crate::tasks::task::TaskTable;
 use crate::tasks::task::recent;
 use crate::world::tables::Met;
-use kumi_heap::{Heap, Marker, Moment, NODE_TICKS, Value};
+use kumi_heap::{Heap, Marker, Moment, NODE_TICKS, Value, process_ns};
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Cx {
@@ -61,7 +62,7 @@ impl Cx {
                 return None;
             }
             let _whole = Whole::begin();
-            let stopped = cx.heap.shared().stats.now_ns();
+            let (stopped, begun) = (cx.heap.shared().stats.now_ns(), process_ns());
             // SAFETY: the world is stopped: no other worker touches its context until this is over.
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
             let rt = cx.runtime();
@@ -73,13 +74,15 @@ impl Cx {
                 cx.verify_heap(Moment::BeforeYoung, "before a node collection");
             }
             let met = Met::new(&rt);
-            Heap::collect_rows(&mut heaps, &|full| full.then(|| met.begin()), &mut |full, m| {
+            let mut roots = |full: bool, m: &mut Marker| {
                 was_full = full;
                 if full && rt.outside.armed.load(Relaxed) || stress {
                     rt.tasks.each(|mut t| t.empty_dead_registers());
                 }
                 rt.mark_roots(!full, m);
-            });
+            };
+            let mut later = |marked: &dyn Fn(Value) -> bool, m: &mut Marker| rt.mark_apart(Stage::Later(marked), m);
+            Heap::collect_rows(&mut heaps, &|full| full.then(|| met.begin()), &mut roots, &mut later);
             if was_full {
                 rt.sweep_tables(&met);
                 rt.note_runners(cx.task.id != 0);
@@ -96,15 +99,16 @@ impl Cx {
                 cx.verify_heap(Moment::Marked, "after a node collection");
                 cx.verify_pause = (t0.elapsed().as_millis() / 2).min(64) as u32;
             }
-            Some((stopped, was_full))
+            Some((stopped, was_full, begun))
         });
         let stopped = stopped.flatten();
-        if let Some((stopped, full)) = stopped {
+        if let Some((stopped, full, begun)) = stopped {
             let stats = &self.heap.shared().stats;
             let now = stats.now_ns();
             stats.resumed(self.worker, requested, stopped, now);
             if full {
-                self.outside.collected(now.saturating_sub(stopped));
+                // On a busy machine the world may stand while nothing is done.
+                self.outside.collected(now.saturating_sub(stopped).min(process_ns().saturating_sub(begun)));
             }
             if self.outside.armed.load(Relaxed) {
                 self.sweep_everywhere();
@@ -321,6 +325,17 @@ impl Runtime {
             f(&format!("native crate's table {i}"), &mut |m| t(cx, m));
         }
     }
+    /// Roots that are apart. Is any to be asked again?
+    pub(crate) fn mark_apart(&self, stage: Stage, m: &mut Marker) -> bool {
+        let Some(first) = self.workers.first() else { return false };
+        // SAFETY: as in `collect_garbage`.
+        let cx = unsafe { &*first.cx };
+        let mut again = false;
+        for show in &self.apart {
+            again |= show(cx, stage, m);
+        }
+        again
+    }
     /// Is the task kept by the table of tasks (not by a fiber's object)? `young` as for `mark_roots`.
     pub(crate) fn is_kept(t: TaskPtr, young: bool) -> bool {
         // A fiber that waits to be resumed lives as long as its object.
@@ -338,6 +353,7 @@ impl Runtime {
             unsafe { (*w.cx).heap.shapes.each_name(|s| m.sym(s)) };
         }
         self.table_roots(&mut |_, show| show(m));
+        self.mark_apart(if young { Stage::All } else { Stage::First }, m);
         for w in &self.workers {
             // SAFETY: as in `collect_garbage`.
             let cx = unsafe { &*w.cx };

@@ -8,6 +8,7 @@
 
 use crate::Cx;
 use crate::cx::runtime::Runtime;
+use crate::memory::apart::Stage;
 use crate::memory::roots::show_pending;
 use crate::tasks::task::TaskPtr;
 use crate::tasks::task::TaskRef;
@@ -90,6 +91,9 @@ impl Runtime {
     /// The roots that belong to no running thread.
     fn shared_roots(&self, runs_its_thread: &dyn Fn(&TaskPtr) -> bool, f: &mut dyn FnMut(&str, &mut dyn FnMut(&mut Marker))) {
         self.table_roots(f);
+        f("objects held outside", &mut |m| {
+            self.mark_apart(Stage::All, m);
+        });
         self.tasks.each(|t| {
             if Runtime::is_kept(t, false) && !runs_its_thread(&t) {
                 f(&format!("task {}", t.id), &mut |m| t.trace(m));

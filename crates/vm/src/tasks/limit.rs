@@ -99,6 +99,7 @@ impl Cx {
             LIMIT => self.limits.lives(seq),
             0 if seq == 0 => self.trim_armed.load(Relaxed),
             0 if seq == crate::tasks::outside::TIMER => self.outside.armed.load(Relaxed),
+            0 if seq == crate::tasks::outside::BELL => self.outside.rung.load(Relaxed),
             0 => self.look_armed.load(Relaxed),
             _ => self.tasks.get(task).is_some_and(|t| t.beside.seq() == seq),
         }

@@ -2,42 +2,77 @@
 //! cell became unreachable, though the program allocates nothing any more, or does nothing at all.
 //!
 //! While a registered watch says that there is something of the kind, a full collection comes at least every [`LEAST_NS`],
-//! or after fifty times as long as the last one stopped the world, so that it takes two per cent of the time at most; none
-//! while no Ruby code has run since the last. Then every worker sweeps what is its own at once, so that payloads are dropped.
-//! The drops come one by one beside running code, never at the stop.
+//! or after fifty times as long as the last one took, so that it takes two per cent of the time at most; none
+//! while no Ruby code has run since the last. Then every worker sweeps what is its own at once, so that payloads are dropped. The drops
+//! come one by one beside running code, never at the stop.
 //!
-//! Invariant: while `armed`, one timer of the scheduler is set (task 0, [`TIMER`]); the clock ticks, so that a busy
-//! worker sees it.
+//! A watch may want one in any case, for what others wait for: that comes after [`SOON_NS`], or ten times as long as the last one took.
+//!
+//! Invariant: while `armed`, one timer of the scheduler is set (task 0, [`TIMER`]); while `rung`, another one ([`BELL`]). While armed the
+//! clock ticks, so that a busy worker sees it.
 
 use crate::Cx;
 use crate::cx::runtime::{Runtime, lock};
 use kumi_heap::Cause;
 use kumi_sched::now_ns;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 /// The shortest time between two collections for this reason.
 const LEAST_NS: u64 = 500_000_000;
 /// That many times as long as the last one took, at least.
 const PAUSES: u64 = 50;
+/// The same where one is wanted in any case.
+const SOON_NS: u64 = 50_000_000;
+const SOON_PAUSES: u64 = 10;
 /// The wait number of the timer.
 pub(crate) const TIMER: u64 = 2;
+/// The wait number of the other one, which a bell sets.
+pub(crate) const BELL: u64 = 3;
 /// Blocks that a busy worker sweeps at one tick of the clock: some tenths of a millisecond.
 pub(crate) const SWEEP: usize = 64;
 
+/// What a watch wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Asks {
+    /// Nothing. It is asked again when [`Cx::watch_outside`] is called, or a bell rung.
+    Nothing,
+    /// There is something whose end is to be noticed soon: a full collection, where code has run since the last one.
+    WhereCodeRan,
+    /// A full collection in any case.
+    Collection,
+}
+
 /// Knows things outside the heap that payloads of cells keep alive.
 pub trait OutsideWatch: Send + Sync {
-    /// Is there anything now whose end is to be noticed soon? Asked twice a second or less; must not wait.
-    fn needed(&self) -> bool;
+    /// What is wanted now? Asked some times a second at most; must not wait.
+    fn asks(&self) -> Asks;
+}
+
+/// Has watches asked at once, from any thread. Keeps no runtime.
+#[derive(Clone)]
+pub struct OutsideBell(Weak<Runtime>);
+
+impl OutsideBell {
+    /// An idle worker looks, or the next one that comes to a safepoint.
+    pub fn ring(&self) {
+        if let Some(rt) = self.0.upgrade()
+            && let Some(sched) = rt.sched.get()
+            && !rt.outside.rung.swap(true, AcqRel)
+        {
+            sched.timer(now_ns(), 0, BELL);
+        }
+    }
 }
 
 /// See the module.
 pub(crate) struct Outside {
     watches: Mutex<Vec<Arc<dyn OutsideWatch>>>,
     pub armed: AtomicBool,
+    pub rung: AtomicBool,
     /// Ruby code has run since the last full collection.
     pub ran: AtomicBool,
-    /// When the last full collection ended, and how long the world stood.
+    /// When the last full collection ended, and how long it worked.
     last: AtomicU64,
     pause: AtomicU64,
 }
@@ -47,6 +82,7 @@ impl Default for Outside {
         Outside {
             watches: Mutex::default(),
             armed: AtomicBool::new(false),
+            rung: AtomicBool::new(false),
             ran: AtomicBool::new(true),
             last: AtomicU64::new(0),
             pause: AtomicU64::new(0),
@@ -55,14 +91,19 @@ impl Default for Outside {
 }
 
 impl Outside {
-    fn interval(&self) -> u64 {
-        LEAST_NS.max(self.pause.load(Relaxed).saturating_mul(PAUSES))
+    fn interval(&self, asks: Asks) -> u64 {
+        let (least, pauses) = if asks == Asks::Collection { (SOON_NS, SOON_PAUSES) } else { (LEAST_NS, PAUSES) };
+        least.max(self.pause.load(Relaxed).saturating_mul(pauses))
     }
-    fn needed(&self) -> bool {
+    /// When the next collection may come.
+    fn due(&self, asks: Asks) -> u64 {
+        self.last.load(Relaxed).saturating_add(self.interval(asks))
+    }
+    fn asks(&self) -> Asks {
         let mut all = lock(&self.watches);
         // Whose maker has dropped it has nothing more to say.
         all.retain(|w| Arc::strong_count(w) > 1);
-        all.iter().any(|w| w.needed())
+        all.iter().map(|w| w.asks()).max().unwrap_or(Asks::Nothing)
     }
     /// A full collection is over.
     pub fn collected(&self, pause: u64) {
@@ -90,10 +131,16 @@ impl Cx {
         }
         self.arm_outside();
     }
+    /// Rings for the watches of this runtime.
+    pub fn outside_bell(&mut self) -> OutsideBell {
+        self.sched();
+        OutsideBell(Arc::downgrade(&self.runtime()))
+    }
     /// Sets the timer, if there is something to watch.
     pub(crate) fn arm_outside(&mut self) {
-        if !self.outside.armed.load(Relaxed) && self.outside.needed() && !self.outside.armed.swap(true, AcqRel) {
-            let at = now_ns() + self.outside.interval();
+        let idle = !self.outside.armed.load(Relaxed);
+        if idle && self.outside.asks() > Asks::Nothing && !self.outside.armed.swap(true, AcqRel) {
+            let at = now_ns() + self.outside.interval(Asks::WhereCodeRan);
             self.sched().timer(at, 0, TIMER);
             self.start_ticker();
             self.sched().ticker_on(true);
@@ -101,22 +148,40 @@ impl Cx {
     }
     /// The timer's time has come.
     pub(crate) fn look_outside(&mut self) -> bool {
-        if !self.outside.needed() {
+        let asks = self.outside.asks();
+        if asks == Asks::Nothing {
             self.outside.armed.store(false, Release);
             // Something may have come just now, whose maker saw the timer still set.
             self.arm_outside();
             return true;
         }
-        let (now, interval) = (now_ns(), self.outside.interval());
-        let due = self.outside.last.load(Relaxed).saturating_add(interval);
-        let ran = self.outside.ran.load(Relaxed);
-        if ran && due <= now {
-            self.heap.shared().stats.because(Cause::Outside);
-            self.heap.request_full();
+        let (now, due) = (now_ns(), self.outside.due(asks));
+        let wanted = asks == Asks::Collection || self.outside.ran.load(Relaxed);
+        if wanted && due <= now {
+            self.collect_for_outside();
         }
-        let next = if ran && due > now { due } else { now + interval };
+        let next = if wanted && due > now { due } else { now + self.outside.interval(Asks::WhereCodeRan) };
         self.sched().timer(next, 0, TIMER);
         true
+    }
+    /// A bell was rung.
+    pub(crate) fn hear_bell(&mut self) -> bool {
+        self.outside.rung.store(false, Release);
+        self.heap.shared().stats.log.write();
+        self.arm_outside();
+        if self.outside.asks() == Asks::Collection {
+            let due = self.outside.due(Asks::Collection);
+            if due <= now_ns() {
+                self.collect_for_outside();
+            } else if !self.outside.rung.swap(true, AcqRel) {
+                self.sched().timer(due, 0, BELL);
+            }
+        }
+        true
+    }
+    fn collect_for_outside(&mut self) {
+        self.heap.shared().stats.because(Cause::Outside);
+        self.heap.request_full();
     }
     /// After a collection: every worker is to sweep, a busy one at its safepoints.
     pub(crate) fn sweep_everywhere(&mut self) {

@@ -349,6 +349,7 @@ impl Cx {
         rt.trim_armed = AtomicBool::new(false);
         rt.look_armed = AtomicBool::new(false);
         rt.outside.armed = AtomicBool::new(false);
+        rt.outside.rung = AtomicBool::new(false);
         rt.workers.truncate(1);
         rt.tasks.threads.store(0, Relaxed);
         rt.tasks.sleepers.store(0, Relaxed);

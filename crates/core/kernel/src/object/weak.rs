@@ -39,6 +39,9 @@ impl Payload for WeakMap {
     fn weak(&mut self, alive: &dyn Fn(Value) -> bool) {
         self.pairs.retain(|p| alive(p.0) && alive(p.1));
     }
+    fn weakly(&self, m: &mut Marker) {
+        self.pairs.iter().for_each(|p| m.mark_all(&[p.0, p.1]));
+    }
 }
 
 /// Hash of the key, key (weak), value (strong).
@@ -58,6 +61,9 @@ impl Payload for WeakKeyMap {
     }
     fn weak(&mut self, alive: &dyn Fn(Value) -> bool) {
         self.entries.retain(|e| alive(e.1));
+    }
+    fn weakly(&self, m: &mut Marker) {
+        self.entries.iter().for_each(|e| m.mark(e.1));
     }
 }
 

@@ -4,12 +4,14 @@
 //! woken and nothing of [`Arrivals`] is dropped meanwhile; what is to be done is noted in [`After`]. Whoever waits leaves his waker before
 //! he looks once more.
 //!
-//! What the collector sees: exports, and objects of this node that came home in what was not looked at yet, as roots; proxies weakly.
+//! What the collector sees: exports, and objects of this node that came home in what was not looked at yet, as roots (`round`); proxies
+//! weakly.
 
 pub mod arrivals;
 pub mod guest;
 pub mod moves;
 pub mod pending;
+pub mod round;
 pub mod servers;
 
 use crate::talk::book::{Calls, Runs};
@@ -24,6 +26,7 @@ use kumi_vm::*;
 use kumi_wire::Bytes;
 use parking_lot::Mutex;
 use pending::{Ended, Outcome, Pending};
+use round::Rounds;
 use rustc_hash::FxHashMap;
 use servers::Servers;
 use smallvec::SmallVec;
@@ -70,6 +73,7 @@ pub struct Inner {
     pub interrupter: Option<Waker>,
     /// Who waits until a node can be handed references.
     pub strangers: Vec<Waker>,
+    pub rounds: Rounds,
     /// This node is in the cluster no more.
     pub over: bool,
 }
@@ -146,6 +150,7 @@ pub struct After {
     ended: SmallVec<[(Arc<Pending>, Ended); 1]>,
     dropped: Vec<Arrivals>,
     among: bool,
+    bell: Option<OutsideBell>,
 }
 
 /// A message, and the call that it is.
@@ -172,6 +177,9 @@ impl After {
     pub fn drop(&mut self, a: Arrivals) {
         self.dropped.push(a);
     }
+    pub fn ring(&mut self, bell: &OutsideBell) {
+        self.bell = Some(bell.clone());
+    }
 }
 
 /// A node by its name: FNV-1a, and a mixing step.
@@ -183,7 +191,7 @@ pub fn node_id(name: &str) -> NodeId {
 
 impl Host {
     /// Of a node; `secret` is chance.
-    pub fn new(node: &Arc<Node>, options: kumi_remote::Options, secret: [u64; 2]) -> Arc<Host> {
+    pub fn new(node: &Arc<Node>, options: kumi_remote::Options, secret: [u64; 2], rounds: Rounds) -> Arc<Host> {
         let me = Life { node: node_id(&node.name), incarnation: node.incarnation };
         let inner = Inner {
             seen: Remote::new(me, options, secret),
@@ -199,6 +207,7 @@ impl Host {
             interrupts: VecDeque::new(),
             interrupter: None,
             strangers: Vec::new(),
+            rounds,
             over: false,
         };
         let name = node.name.clone();
@@ -257,6 +266,9 @@ impl Host {
         for w in after.wake {
             w.wake();
         }
+        if let Some(bell) = after.bell {
+            bell.ring();
+        }
         if !after.send.is_empty() && !self.forked.load(Relaxed) {
             let node = self.node();
             let Some(link) = node.as_ref().and_then(|n| n.link()) else { return };
@@ -314,14 +326,6 @@ impl Host {
         self.planned.store(at.unwrap_or(u64::MAX), Relaxed);
         at
     }
-    /// Exports and objects on their way, for the collector.
-    pub fn each_root(&self, mut f: impl FnMut(Value)) {
-        let inner = self.inner.lock();
-        inner.seen.exports().for_each(|(bits, _)| f(Value::from_bits(bits)));
-        inner.homes.keys().for_each(|bits| f(Value::from_bits(*bits)));
-        inner.moves.each_root(&inner.seen, |bits| f(Value::from_bits(bits)));
-        inner.threads.values().for_each(|t| f(t.thread));
-    }
     /// Proxies that are not alive are not handed out again.
     pub fn sift(&self, alive: &dyn Fn(Value) -> bool) {
         let inner = &mut *self.inner.lock();
@@ -332,9 +336,15 @@ impl Host {
         }
         inner.moves.sift(&inner.seen, alive);
     }
-    /// Is any proxy there, whose death is to be noticed?
-    pub fn has_proxies(&self) -> bool {
-        !self.inner.lock().proxies.is_empty()
+    /// What is wanted of the collector?
+    pub fn asks(&self) -> Asks {
+        let inner = self.inner.lock();
+        match inner.proxies.is_empty() {
+            _ if inner.wants_collection() => Asks::Collection,
+            // Their death is to be noticed.
+            false => Asks::WhereCodeRan,
+            true => Asks::Nothing,
+        }
     }
 }
 
@@ -356,10 +366,18 @@ impl Inner {
                     after.wake.extend(self.strangers.drain(..));
                     self.lost_life(life, after);
                 }
-                Action::Refused(..) | Action::Nonsense(..) | Action::Complaint(..) | Action::Swept { .. } => {}
+                Action::Swept { round, dropped } => self.swept(round, dropped, after),
+                Action::Refused(..) | Action::Nonsense(..) | Action::Complaint(..) => {}
             }
         }
+        self.note_round(after);
         self.seen.next_deadline()
+    }
+    /// Objects on their way, and threads, for the collector.
+    fn each_root(&self, m: &mut Marker) {
+        self.homes.keys().for_each(|bits| m.mark(Value::from_bits(*bits)));
+        self.moves.each_root(&self.seen, |bits| m.mark(Value::from_bits(bits)));
+        self.threads.values().for_each(|t| m.mark(t.thread));
     }
     /// The tables, to be changed.
     pub fn tables(&mut self) -> &mut Remote {
@@ -486,6 +504,7 @@ impl Inner {
                     let held = self.proxies.entry(*import).or_default();
                     held.version = *version;
                     held.count += 1;
+                    self.rounds.comes(*import);
                 }
                 Arrived::Dead(_) => {}
             }

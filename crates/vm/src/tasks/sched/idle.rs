@@ -65,7 +65,7 @@ impl Cx {
     }
     /// Timers that are the runtime's own and no task's.
     fn own_timers(&self) -> usize {
-        [&self.trim_armed, &self.look_armed, &self.outside.armed].into_iter().filter(|a| a.load(Relaxed)).count()
+        [&self.trim_armed, &self.look_armed, &self.outside.armed, &self.outside.rung].into_iter().filter(|a| a.load(Relaxed)).count()
     }
     /// A worker goes idle and nothing is to come: should the others lie down at the same moment, none of them would
     /// see that all have. So somebody looks once more in a while.

@@ -208,6 +208,7 @@ impl Cx {
             match e {
                 Event::Timer(0, 0) => self.trim_all(),
                 Event::Timer(0, crate::tasks::outside::TIMER) => self.look_outside(),
+                Event::Timer(0, crate::tasks::outside::BELL) => self.hear_bell(),
                 Event::Timer(0, _) => self.look_armed.swap(false, Relaxed),
                 Event::Timer(crate::tasks::limit::LIMIT, id) => self.limit_due(id),
                 Event::Timer(task, seq) => self.end_wait(Ticket { task, seq }, false),

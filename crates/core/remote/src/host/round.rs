@@ -1,0 +1,219 @@
+//! This node's part in collections over all nodes: what full collections of its heap show, and when one is wanted.
+//!
+//! **Invariant.** While a full collection goes on, what counts as reached by this node's program is: what its roots reach, exports that the
+//! round has marked, what a program can get from weak tables though nothing else holds it, and imports that came and have no proxy yet.
+//! All else that is exported is marked after that. The tables hear of it once everything is.
+
+use super::{After, Host, Inner};
+use kumi_remote::{Cause, Import, Marking, NodeId, RoundId, Stats, Time, Want};
+use kumi_vm::*;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Weak};
+
+/// See the module.
+pub struct Rounds {
+    bell: OutsideBell,
+    /// For its log. It may end before the node's part does.
+    heap: Weak<HeapShared>,
+    /// Imports that came in what was not looked at yet.
+    coming: FxHashMap<Import, u32>,
+    /// The full collection that goes on.
+    collection: Option<Collection>,
+    /// Somebody was told that a full collection is wanted.
+    rung: bool,
+    /// A round has dropped exports: a full collection frees their objects.
+    frees: bool,
+    /// The round that goes on, as far as it was seen.
+    going: Option<Going>,
+    /// Full collections in rounds.
+    pub collections: u64,
+}
+
+/// A full collection of the heap.
+struct Collection {
+    marking: Marking,
+    step: Step,
+    reached: Vec<Import>,
+}
+
+/// What is shown next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// What is held weakly.
+    Weak,
+    /// The other exports.
+    Rest,
+    /// Nothing: all is marked.
+    Over,
+}
+
+/// A round, for the log.
+struct Going {
+    id: RoundId,
+    since: Time,
+    nodes: usize,
+    cause: Cause,
+    before: Stats,
+    collections: u64,
+}
+
+impl Rounds {
+    pub fn new(bell: OutsideBell, heap: &Arc<HeapShared>) -> Rounds {
+        Rounds {
+            bell,
+            heap: Arc::downgrade(heap),
+            coming: FxHashMap::default(),
+            collection: None,
+            rung: false,
+            frees: false,
+            going: None,
+            collections: 0,
+        }
+    }
+    /// It came, and is to have a proxy.
+    pub fn comes(&mut self, i: Import) {
+        *self.coming.entry(i).or_default() += 1;
+    }
+    /// Its proxy is there, or will not be made.
+    pub fn came(&mut self, i: Import) {
+        if let Some(n) = self.coming.get_mut(&i) {
+            *n -= 1;
+            if *n == 0 {
+                self.coming.remove(&i);
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// Is a full collection wanted, whether code runs here or not?
+    pub fn wants_collection(&self) -> bool {
+        self.rounds.frees || self.seen.want() == Want::Collect
+    }
+    /// The tables were asked for what they want.
+    pub(super) fn note_round(&mut self, after: &mut After) {
+        let wants = self.wants_collection();
+        if wants && !self.rounds.rung {
+            after.ring(&self.rounds.bell);
+        }
+        self.rounds.rung = wants;
+        let id = self.seen.round();
+        if self.rounds.going.as_ref().map(|g| g.id) == id {
+            return;
+        }
+        if let Some(g) = self.rounds.going.take() {
+            self.say(&g, None, after);
+        }
+        if let Some(id) = id {
+            let (nodes, cause) = self.seen.round_of();
+            let collections = self.rounds.collections;
+            self.rounds.going = Some(Going { id, since: kumi_link::now(), nodes, cause, before: self.seen.stats(), collections });
+        }
+    }
+    /// A round has ended.
+    pub(super) fn swept(&mut self, round: RoundId, dropped: usize, after: &mut After) {
+        self.rounds.frees |= dropped > 0;
+        if let Some(g) = self.rounds.going.take_if(|g| g.id == round) {
+            self.say(&g, Some(dropped), after);
+        }
+    }
+    /// Writes the line of a round into the collector's log.
+    fn say(&mut self, g: &Going, dropped: Option<usize>, after: &mut After) {
+        let Some(heap) = self.rounds.heap.upgrade() else { return };
+        heap.stats.log.say(|| {
+            let stats = self.seen.stats();
+            let leader = self.name_of(NodeId(g.id.leader)).map_or("itself", |n| n);
+            let cause = match g.cause {
+                Cause::Imports => "imports",
+                Cause::Peer => "peer",
+                Cause::Void => "void",
+                Cause::Request => "request",
+                Cause::Unknown => "leader",
+            };
+            let what = if dropped.is_some() { "cluster" } else { "cluster-void" };
+            let (at, time) = (heap.stats.now_ns() as f64 / 1e9, (kumi_link::now() - g.since) as f64 / 1e6);
+            let collections = self.rounds.collections - g.collections;
+            let (marks, packets) = (stats.marks - g.before.marks, stats.packets - g.before.packets);
+            let bytes = show_bytes(stats.bytes - g.before.bytes);
+            format!(
+                "kumi gc {at:.6}s {what} #{} cause={cause} leader={leader} nodes={} dropped={} collections={collections} marks={marks} \
+                 packets={packets} bytes={bytes} time={time:.3}ms",
+                g.id.number,
+                g.nodes,
+                dropped.unwrap_or(0),
+            )
+        });
+        if heap.stats.log.is_on() {
+            after.ring(&self.rounds.bell);
+        }
+    }
+    /// Proxies that are marked and imports that are coming, in no order.
+    fn each_reached(&self, marked: &dyn Fn(Value) -> bool, mut f: impl FnMut(Import)) {
+        for (import, held) in &self.proxies {
+            if held.proxy.is_some_and(marked) || self.rounds.coming.contains_key(import) {
+                f(*import);
+            }
+        }
+    }
+}
+
+impl Host {
+    /// Shows the collector what it is to see, at a stop.
+    pub fn show(&self, heap: &HeapShared, stage: Stage, m: &mut Marker) -> bool {
+        match stage {
+            Stage::All => self.look(|inner| {
+                inner.each_root(m);
+                inner.seen.exports().for_each(|(bits, _)| m.mark(Value::from_bits(bits)));
+                false
+            }),
+            Stage::First => self.look(|inner| {
+                let in_round = inner.seen.round().is_some();
+                let marking = inner.seen.marking();
+                let rounds = &mut inner.rounds;
+                (rounds.rung, rounds.frees) = (false, false);
+                rounds.collections += u64::from(in_round);
+                marking.first.iter().for_each(|bits| m.mark(Value::from_bits(*bits)));
+                let step = if in_round { Step::Weak } else { Step::Rest };
+                rounds.collection = Some(Collection { marking, step, reached: Vec::new() });
+                inner.each_root(m);
+                false
+            }),
+            Stage::Later(marked) => {
+                let Some(mut c) = self.look(|inner| inner.rounds.collection.take()) else { return false };
+                let again = self.go_on(heap, &mut c, marked, m);
+                if again {
+                    self.look(|inner| inner.rounds.collection = Some(c));
+                } else {
+                    self.has_marked(c, marked);
+                }
+                again
+            }
+        }
+    }
+    fn go_on(&self, heap: &HeapShared, c: &mut Collection, marked: &dyn Fn(Value) -> bool, m: &mut Marker) -> bool {
+        if c.step == Step::Weak && heap.show_weak(marked, m) {
+            return true;
+        }
+        if c.step == Step::Over {
+            return false;
+        }
+        c.step = Step::Over;
+        self.look(|inner| inner.each_reached(marked, |i| c.reached.push(i)));
+        c.marking.rest.iter().for_each(|bits| m.mark(Value::from_bits(*bits)));
+        !c.marking.rest.is_empty()
+    }
+    fn has_marked(&self, c: Collection, marked: &dyn Fn(Value) -> bool) {
+        self.act(|inner, now, _| {
+            let before = c.reached.len();
+            inner.tables().collected(now, &c.marking, c.reached);
+            if inner.seen.round().is_none() {
+                let mut all = before;
+                if !c.marking.rest.is_empty() {
+                    all = 0;
+                    inner.each_reached(marked, |_| all += 1);
+                }
+                inner.tables().suspect(now, all.saturating_sub(before));
+            }
+        });
+    }
+}
