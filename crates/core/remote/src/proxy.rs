@@ -103,7 +103,7 @@ fn proxy(cx: &mut Cx, host: &Arc<Host>, class: Gc<ClassObj>, import: Import) -> 
     cx.heap.publish(v);
     crate::state::watch(cx);
     // Another thread may have been quicker: then its one is handed out, and this one dies.
-    host.look(|inner| inner.proxies.get_mut(&import).map_or(v, |held| *held.proxy.get_or_insert(v)))
+    host.look(|inner| inner.hand_out(import, v))
 }
 
 /// What is handed over for a value that stays.

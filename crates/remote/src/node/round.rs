@@ -129,8 +129,8 @@ impl Remote {
     /// A full collection begins. No program runs until its [`Remote::collected`].
     pub fn marking(&mut self) -> Marking {
         let turn = self.turn;
-        let (mut first, mut rest) = (Vec::new(), Vec::new());
         let in_round = self.round.is_some();
+        let (mut first, mut rest) = (Vec::new(), Vec::with_capacity(self.exports.len()));
         for (_, e) in self.exports.each().filter(|(_, e)| e.moved.is_none()) {
             if in_round && e.marked == turn { first.push(e.handle) } else { rest.push(e.handle) }
         }

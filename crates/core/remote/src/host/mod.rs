@@ -8,6 +8,7 @@
 //! weakly.
 
 pub mod arrivals;
+pub mod cells;
 pub mod guest;
 pub mod moves;
 pub mod pending;
@@ -17,6 +18,7 @@ pub mod servers;
 use crate::talk::book::{Calls, Runs};
 use crate::talk::message::{Call, Message, NUMBERS};
 use arrivals::Arrivals;
+use cells::Cells;
 use kumi_core_segments::Node;
 use kumi_core_segments::encode::Symbols;
 use kumi_core_segments::lock_soon;
@@ -73,6 +75,7 @@ pub struct Inner {
     pub interrupter: Option<Waker>,
     /// Who waits until a node can be handed references.
     pub strangers: Vec<Waker>,
+    pub cells: Cells,
     pub rounds: Rounds,
     /// This node is in the cluster no more.
     pub over: bool,
@@ -106,7 +109,7 @@ pub struct Held {
     pub version: u32,
     /// Proxies that were not dropped, and those that are to be made of what came.
     pub count: u32,
-    /// One of them.
+    /// The one that is handed out ([`Inner::hand_out`]).
     pub proxy: Option<Value>,
 }
 
@@ -207,6 +210,7 @@ impl Host {
             interrupts: VecDeque::new(),
             interrupter: None,
             strangers: Vec::new(),
+            cells: Cells::default(),
             rounds,
             over: false,
         };
@@ -326,14 +330,11 @@ impl Host {
         self.planned.store(at.unwrap_or(u64::MAX), Relaxed);
         at
     }
-    /// Proxies that are not alive are not handed out again.
+    /// A collection marked these: proxies that are not alive are not handed out again.
     pub fn sift(&self, alive: &dyn Fn(Value) -> bool) {
         let inner = &mut *self.inner.lock();
-        for held in inner.proxies.values_mut() {
-            if held.proxy.is_some_and(|v| !alive(v)) {
-                held.proxy = None;
-            }
-        }
+        let full = std::mem::take(&mut inner.rounds.full);
+        inner.sift(full, alive);
         inner.moves.sift(&inner.seen, alive);
     }
     /// What is wanted of the collector?

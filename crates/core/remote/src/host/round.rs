@@ -19,6 +19,8 @@ pub struct Rounds {
     coming: FxHashMap<Import, u32>,
     /// The full collection that goes on.
     collection: Option<Collection>,
+    /// The collection that goes on is a full one.
+    pub full: bool,
     /// Somebody was told that a full collection is wanted.
     rung: bool,
     /// A round has dropped exports: a full collection frees their objects.
@@ -33,7 +35,10 @@ pub struct Rounds {
 struct Collection {
     marking: Marking,
     step: Step,
+    /// Of a round: imports that the program reaches.
     reached: Vec<Import>,
+    /// How many it reaches, about.
+    count: usize,
 }
 
 /// What is shown next.
@@ -64,6 +69,7 @@ impl Rounds {
             heap: Arc::downgrade(heap),
             coming: FxHashMap::default(),
             collection: None,
+            full: false,
             rung: false,
             frees: false,
             going: None,
@@ -147,14 +153,21 @@ impl Inner {
             after.ring(&self.rounds.bell);
         }
     }
-    /// Proxies that are marked and imports that are coming, in no order.
-    fn each_reached(&self, marked: &dyn Fn(Value) -> bool, mut f: impl FnMut(Import)) {
-        for (import, held) in &self.proxies {
-            if held.proxy.is_some_and(marked) || self.rounds.coming.contains_key(import) {
-                f(*import);
-            }
+}
+
+/// Shows cells by their bits, many at a time.
+fn show(all: impl Iterator<Item = u64>, m: &mut Marker) {
+    let mut some = [Value::NIL; 256];
+    let mut n = 0;
+    for bits in all {
+        some[n] = Value::from_bits(bits);
+        n += 1;
+        if n == some.len() {
+            m.mark_all(&some);
+            n = 0;
         }
     }
+    m.mark_all(&some[..n]);
 }
 
 impl Host {
@@ -163,18 +176,18 @@ impl Host {
         match stage {
             Stage::All => self.look(|inner| {
                 inner.each_root(m);
-                inner.seen.exports().for_each(|(bits, _)| m.mark(Value::from_bits(bits)));
+                show(inner.seen.exports().map(|(bits, _)| bits), m);
                 false
             }),
             Stage::First => self.look(|inner| {
                 let in_round = inner.seen.round().is_some();
                 let marking = inner.seen.marking();
                 let rounds = &mut inner.rounds;
-                (rounds.rung, rounds.frees) = (false, false);
+                (rounds.rung, rounds.frees, rounds.full) = (false, false, true);
                 rounds.collections += u64::from(in_round);
-                marking.first.iter().for_each(|bits| m.mark(Value::from_bits(*bits)));
+                show(marking.first.iter().copied(), m);
                 let step = if in_round { Step::Weak } else { Step::Rest };
-                rounds.collection = Some(Collection { marking, step, reached: Vec::new() });
+                rounds.collection = Some(Collection { marking, step, reached: Vec::new(), count: 0 });
                 inner.each_root(m);
                 false
             }),
@@ -197,22 +210,25 @@ impl Host {
         if c.step == Step::Over {
             return false;
         }
+        self.look(|inner| {
+            if c.step == Step::Rest {
+                c.count = inner.cells.count(marked);
+            } else {
+                c.reached = inner.cells.marked(marked);
+                c.reached.extend(inner.rounds.coming.keys());
+                c.count = c.reached.len();
+            }
+        });
         c.step = Step::Over;
-        self.look(|inner| inner.each_reached(marked, |i| c.reached.push(i)));
-        c.marking.rest.iter().for_each(|bits| m.mark(Value::from_bits(*bits)));
+        show(c.marking.rest.iter().copied(), m);
         !c.marking.rest.is_empty()
     }
     fn has_marked(&self, c: Collection, marked: &dyn Fn(Value) -> bool) {
         self.act(|inner, now, _| {
-            let before = c.reached.len();
+            let all = if c.marking.rest.is_empty() { c.count } else { inner.cells.count(marked) };
             inner.tables().collected(now, &c.marking, c.reached);
             if inner.seen.round().is_none() {
-                let mut all = before;
-                if !c.marking.rest.is_empty() {
-                    all = 0;
-                    inner.each_reached(marked, |_| all += 1);
-                }
-                inner.tables().suspect(now, all.saturating_sub(before));
+                inner.tables().suspect(now, all.saturating_sub(c.count));
             }
         });
     }
