@@ -3,6 +3,7 @@
 use crate::engine::{Engine, Server};
 use crate::netns::Namespaces;
 use crate::proxy::Network;
+use crate::remote::{Done, Told};
 use crate::stall::Stalls;
 use kumi_chance::Chance;
 use rustix::process::{Pid, Signal, kill_process};
@@ -34,6 +35,9 @@ pub struct Setting {
     /// Nodes in network namespaces, without a proxy.
     pub namespaces: bool,
     pub engine: Engine,
+    /// What is called are objects of the nodes; do they refer to each other in circles?
+    pub remote: bool,
+    pub cycles: bool,
     pub verbose: bool,
 }
 
@@ -83,6 +87,9 @@ pub struct Cluster {
     marks: Option<File>,
     /// What nodes have said that they should not.
     pub complaints: Arc<Mutex<Vec<String>>>,
+    /// What they have told of objects, and what was done to them.
+    pub told: Arc<Mutex<Told>>,
+    pub done: Vec<Done>,
     epoch: u64,
     seed: u64,
 }
@@ -128,6 +135,8 @@ impl Cluster {
             folder: folder.to_owned(),
             marks: None,
             complaints: Arc::default(),
+            told: Arc::default(),
+            done: Vec::new(),
             epoch: 0,
             seed,
         };
@@ -160,7 +169,8 @@ impl Cluster {
         if self.namespaces.is_some() {
             c.arg("--insecure");
         }
-        c.arg("node.rb").current_dir(&self.setting.programs);
+        c.arg(if self.setting.remote { "remote.rb" } else { "node.rb" }).current_dir(&self.setting.programs);
+        c.env("FAULTS_CYCLES", if self.setting.cycles { "1" } else { "0" });
         c.env("KUMI_WORKERS", "1").env("KUMI_SEGMENT_LEASE", self.setting.lease.to_string());
         c.env("FAULTS_NODES", names).env("FAULTS_NAME", &n.name).env("FAULTS_LIFE", n.life.to_string());
         let mut child = c.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|e| e.to_string())?;
@@ -168,11 +178,13 @@ impl Cluster {
         let (out, err, input) = (child.stdout.take(), child.stderr.take(), child.stdin.take());
         let (Some(out), Some(err), Some(input)) = (out, err, input) else { return Err("no pipes".into()) };
         let name = format!("{}/{}", n.name, n.life);
-        let (complaints, told) = (self.complaints.clone(), name.clone());
+        let (complaints, who, told) = (self.complaints.clone(), name.clone(), self.told.clone());
         spawn(move || {
             for line in BufReader::new(out).lines().map_while(Result::ok) {
                 if line.starts_with("unexpected") {
-                    complain(&complaints, &told, &line);
+                    complain(&complaints, &who, &line);
+                } else if told.lock().unwrap_or_else(|e| e.into_inner()).take(&line) {
+                    // It is judged at the end.
                 } else if to.send(line).is_err() {
                     break;
                 }
@@ -255,6 +267,7 @@ impl Cluster {
             complain(&self.complaints, "harness", why);
         }
         for (start, end, what) in self.stalls.take() {
+            self.done.push(Done { whom: String::new(), start, end, killed: false });
             self.mark("stalled", "", start, end, what);
         }
         let suffix = format!("-{}.jsonl", self.epoch);
@@ -268,6 +281,10 @@ impl Cluster {
             eprintln!("faults: {line}");
         }
         let _ = self.marks.as_mut().map(|f| writeln!(f, "{line}"));
+        if matches!(mark, "fault" | "killed") {
+            let whom = scope.split('/').next().unwrap_or_default().to_owned();
+            self.done.push(Done { whom, start, end, killed: mark == "killed" });
+        }
     }
     pub fn signal(&self, i: usize, signal: Signal) {
         if let Some(pid) = self.nodes[i].process.as_ref().and_then(|p| Pid::from_raw(p.child.id() as i32)) {

@@ -8,6 +8,7 @@ mod engine;
 mod fault;
 mod netns;
 mod proxy;
+mod remote;
 mod run;
 mod stall;
 
@@ -15,7 +16,7 @@ use cluster::{Cluster, Setting};
 use engine::Engine;
 use fault::{Fault, NETWORK, OF_FILE, OF_REDIS, PLAIN, pause};
 use kumi_chance::Chance;
-use run::{Judged, Table, judge};
+use run::{Judged, Table, judge, judge_remote};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -27,6 +28,8 @@ tests/faults/run fifty FAULT          fifty runs of a fault, from seed 1 on
 tests/faults/run long                 faults by chance for an hour, on five nodes
 tests/faults/run list                 the faults
 
+  --workload W     what the nodes do: segments, or remote, calls of each other's objects
+  --cycles         of remote: objects refer to each other in circles
   --engine E       what keeps the segments: memory (the nodes'), file (of one process), redis (a server of its own, of all)
   --kumi PATH      the kumi whose processes the nodes are
   --nodes N        so many nodes
@@ -55,7 +58,17 @@ fn read() -> Result<Asked, String> {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/faults");
     let mut asked = Asked {
         words: Vec::new(),
-        setting: Setting { kumi: "kumi".into(), programs, nodes: 0, lease: 1, namespaces: false, engine: Engine::Memory, verbose: false },
+        setting: Setting {
+            kumi: "kumi".into(),
+            programs,
+            nodes: 0,
+            lease: 1,
+            namespaces: false,
+            engine: Engine::Memory,
+            remote: false,
+            cycles: false,
+            verbose: false,
+        },
         seed: 1,
         seconds: 3600,
         runs: 50,
@@ -69,13 +82,24 @@ fn read() -> Result<Asked, String> {
             asked.words.push(a);
             continue;
         }
-        if a == "--verbose" {
-            asked.setting.verbose = true;
+        if let Some(set) = match &*a {
+            "--verbose" => Some(&mut asked.setting.verbose),
+            "--cycles" => Some(&mut asked.setting.cycles),
+            _ => None,
+        } {
+            *set = true;
             continue;
         }
         let value = args.next().ok_or(format!("{a} needs a value"))?;
         let number = || value.parse::<u64>().map_err(|_| format!("{a} needs a number, not {value:?}"));
         match &*a {
+            "--workload" => {
+                asked.setting.remote = match &*value {
+                    "segments" => false,
+                    "remote" => true,
+                    _ => return Err(format!("{a} is segments or remote, not {value:?}")),
+                }
+            }
             "--kumi" => asked.setting.kumi = value.clone().into(),
             "--engine" => {
                 asked.setting.engine = match &*value {
@@ -118,7 +142,7 @@ fn main() -> ExitCode {
         Engine::Memory => asked.setting.nodes = asked.setting.nodes.max(2),
         Engine::Redis => {}
     }
-    let mut table = Table::default();
+    let mut table = Table::of(asked.setting.remote);
     let done = match &words[..] {
         [] | ["short"] => short(&asked, &mut table),
         ["one", fault] => many(&asked, fault, asked.seed, 1, &mut table),
@@ -171,7 +195,10 @@ fn folder(asked: &Asked, name: &str) -> PathBuf {
 fn end(asked: &Asked, cluster: &mut Cluster, folder: &Path) -> Result<Judged, String> {
     let files = cluster.finish()?;
     let complaints = std::mem::take(&mut *cluster.complaints.lock().unwrap_or_else(|e| e.into_inner()));
-    let judged = judge(&files, complaints, asked.setting.lease, asked.slack)?;
+    let judged = match asked.setting.remote {
+        true => judge_remote(cluster, complaints),
+        false => judge(&files, complaints, asked.setting.lease, asked.slack)?,
+    };
     if judged.is_clean() && asked.folder.is_none() {
         files.iter().for_each(|f| drop(std::fs::remove_file(f)));
         // Where it is empty: a store may be there.
@@ -197,7 +224,7 @@ fn many(asked: &Asked, name: &str, seed: u64, runs: u64, table: &mut Table) -> R
         pause(asked.setting.lease * 1000 + (asked.slack * 1000.0) as u64 + 1500);
         let judged = end(asked, &mut cluster, &folder)?;
         made?;
-        println!("{name}, seed {seed}: {}", judged.line());
+        println!("{name}, seed {seed}: {}", judged.line(asked.setting.remote));
         table.add(fault, judged);
     }
     Ok(())
@@ -223,7 +250,7 @@ fn short(asked: &Asked, table: &mut Table) -> Result<(), String> {
                 }
                 made => made?,
             }
-            println!("{}: {}", fault.name(), judged.line());
+            println!("{}: {}", fault.name(), judged.line(asked.setting.remote));
             table.add(*fault, judged);
         }
         Ok(())
@@ -260,7 +287,7 @@ fn hour(asked: &Asked, table: &mut Table) -> Result<(), String> {
         }
         let judged = end(asked, &mut cluster, &root)?;
         let names: Vec<&str> = made.iter().map(|f| f.name()).collect();
-        println!("{}: {}", names.join(" "), judged.line());
+        println!("{}: {}", names.join(" "), judged.line(asked.setting.remote));
         table.add_epoch(&made, judged);
     }
     Ok(())

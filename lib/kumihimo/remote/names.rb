@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "timeout"
+
 module Kumihimo
   module Remote
     # What a node itself is asked for: objects by names.

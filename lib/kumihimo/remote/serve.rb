@@ -85,6 +85,7 @@ module Kumihimo
             # It has left.
           rescue CalledOff, StandardError
             # It was meant for none that runs; or keys of a hash in the arguments have a `hash` of their own that raises.
+            how = 0
             retry
           ensure
             __rem_ends(true)

@@ -415,12 +415,16 @@ impl Inner {
     pub fn peer(&mut self, known: &kumi_link::Peer) -> &mut Peer {
         let name = known.name().clone();
         if !self.peers.contains_key(&name) {
-            let node = node_id(&name);
+            let (node, incarnation) = (node_id(&name), known.incarnation());
             self.names.insert(node, name.clone());
+            // Its connection may be older than what is here: then nobody says that it is there.
+            if incarnation != 0 {
+                let _ = self.tables().up(kumi_link::now(), Life { node, incarnation });
+            }
             let p = Peer {
                 known: known.clone(),
                 node,
-                incarnation: known.incarnation(),
+                incarnation,
                 calls: Calls::default(),
                 runs: Runs::default(),
                 waiting: 0,
