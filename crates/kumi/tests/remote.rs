@@ -101,6 +101,19 @@ fn what_others_hold_stays_and_what_they_drop_goes() {
 }
 
 #[test]
+fn what_hangs_on_an_object_that_is_dropped_goes_where_nothing_runs() {
+    let p = Puppets::new();
+    let [mut east, mut west, mut south] = boxes(&p, ["east", "west", "south"]);
+    west.is("$box.put(Box.new(R.find('box', on: 'south').make(5))); 1", "1");
+    east.is("$b = R.find('box', on: 'west'); $middle = $b.get; $b.put(nil); $middle.get.get", "5");
+    // All that could be found there is found before, and west is asked nothing from here on.
+    west.is("GC.start; 1", "1");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    east.is("$middle = nil; GC.start; 1", "1");
+    south.becomes("ObjectSpace.exports.keys.count { |o| !o.equal?($box) }", "0");
+}
+
+#[test]
 fn what_a_node_held_goes_with_it() {
     let p = Puppets::new();
     let [mut east, west, mut south] = boxes(&p, ["east", "west", "south"]);

@@ -56,6 +56,8 @@ pub struct Inner {
     pub seen: Remote,
     /// The tables were changed: they may have something to say.
     touched: bool,
+    /// Exports that were released, as far as the runtime was told: what hangs on them is looked for though no Ruby code has run since.
+    released: u64,
     pub peers: FxHashMap<Arc<str>, Peer>,
     names: HashMap<NodeId, Arc<str>>,
     /// Objects of other nodes, as this one has them.
@@ -199,6 +201,7 @@ impl Host {
         let inner = Inner {
             seen: Remote::new(me, options, secret),
             touched: false,
+            released: 0,
             peers: FxHashMap::default(),
             names: HashMap::new(),
             proxies: FxHashMap::default(),
@@ -372,6 +375,10 @@ impl Inner {
             }
         }
         self.note_round(after);
+        let released = self.seen.stats().released + self.seen.stats().swept;
+        if std::mem::replace(&mut self.released, released) != released {
+            after.wake(self.servers.stir());
+        }
         self.seen.next_deadline()
     }
     /// Objects on their way, and threads, for the collector.

@@ -47,12 +47,7 @@ impl Servers {
     /// A call has come: who is to be woken for it.
     #[must_use]
     pub fn call_one(&mut self) -> Option<Waker> {
-        if self.queue.is_empty() || self.coming != Coming::Nobody {
-            return None;
-        }
-        let (task, waker) = self.idle.pop()?;
-        self.coming = Coming::Task(task);
-        Some(waker)
+        if self.queue.is_empty() { None } else { self.stir() }
     }
     /// This thread looks for a call. `alone`: no other can be started.
     pub fn turn(&mut self, task: u64, alone: bool) -> Turn {
@@ -85,6 +80,16 @@ impl Servers {
     /// A call has taken so many nanoseconds.
     pub fn took(&mut self, long: Time) {
         self.long = long > BRIEF;
+    }
+    /// Something has changed that no Ruby code was told: a thread that waits is woken for nothing, so that the runtime takes note.
+    #[must_use]
+    pub fn stir(&mut self) -> Option<Waker> {
+        if self.coming != Coming::Nobody {
+            return None;
+        }
+        let (task, waker) = self.idle.pop()?;
+        self.coming = Coming::Task(task);
+        Some(waker)
     }
     /// How many wait for calls.
     pub fn idle(&self) -> usize {
