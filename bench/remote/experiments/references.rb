@@ -43,7 +43,7 @@ module Bench
     from = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     parties[0].ask("drop")
     until parties[last].ask("held")[0].zero?
-      raise Child::Failed, "the chain is there after a minute" if Process.clock_gettime(Process::CLOCK_MONOTONIC) - from > 60
+      raise Child::Failed, "the chain is there after a minute: #{parties.map { |p| p.ask("held")[0] }}" if Process.clock_gettime(Process::CLOCK_MONOTONIC) - from > 60
       sleep 0.005
     end
     (Process.clock_gettime(Process::CLOCK_MONOTONIC) - from) * 1000
