@@ -68,6 +68,8 @@ found = []
     end
   end
   C.barrier
+  # Who has not met the new node yet is told again.
+  sleep 0.05 until tally.node == tally.here
   found << [tally.here, tally.node, tally.add]
   same = R.find("tally", on: "node1")
   found.last << (R.reference?(same) ? same == tally && same.hash == tally.hash && { same => 1 }.key?(tally) : Tally === same && same.here == C.self)
