@@ -32,6 +32,10 @@ impl Guest for Listener {
     fn disconnected(&self, name: &str) {
         let Some(host) = self.0.upgrade() else { return };
         let open = host.look(|inner| inner.peers.get(name).is_some_and(|p| p.calls.len() > 0));
+        if host.node().is_some_and(|node| !node.is_member(name)) {
+            // What it said before it went has come.
+            host.act(|inner, _, after| inner.nobody_wants(name, after));
+        }
         if open && !host.node().is_some_and(|node| node.is_member(name) && node.connect(&node.peer(name))) {
             host.act(|inner, _, after| inner.none_answers(name, "is gone", after));
         }
@@ -43,6 +47,7 @@ impl Guest for Listener {
             let life = Life { node: p.node, incarnation };
             inner.none_answers(name, "is gone", after);
             if for_certain {
+                inner.nobody_wants(name, after);
                 inner.tables().gone(now, life);
             }
         });

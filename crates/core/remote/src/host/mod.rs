@@ -396,6 +396,16 @@ impl Inner {
         let Some(name) = self.names.get(&life.node).cloned() else { return };
         if self.peers.get(&name).is_some_and(|p| p.incarnation == life.incarnation) {
             self.none_answers(&name, "was lost", after);
+            self.nobody_wants(&name, after);
+        }
+    }
+    /// Nobody is there to hear what comes of this node's calls: who does them is interrupted.
+    pub fn nobody_wants(&mut self, name: &str, after: &mut After) {
+        let Some(p) = self.peers.get_mut(name) else { return };
+        let off = p.runs.call_off_all();
+        if !off.is_empty() {
+            self.interrupts.extend(off);
+            after.wake(self.interrupter.take());
         }
     }
     /// Nobody is there to answer what this node has called.
@@ -451,6 +461,8 @@ impl Inner {
         let p = self.peer(known);
         let (name, node) = (known.name().clone(), p.node);
         if p.incarnation != incarnation {
+            self.nobody_wants(&name, after);
+            let p = self.peer(known);
             let before = std::mem::replace(&mut p.incarnation, incarnation);
             p.runs = Runs::default();
             p.waiting = 0;

@@ -293,6 +293,11 @@ impl Runs {
     pub fn is_called_off(&self, number: u64) -> bool {
         self.running.get(&number) == Some(&State::CalledOff)
     }
+    /// Nobody wants any of them any more. The serials of those that somebody does.
+    pub fn call_off_all(&mut self) -> Vec<u64> {
+        let off = self.running.values_mut().map(|s| std::mem::replace(s, State::CalledOff));
+        off.filter_map(|s| if let State::Runs(serial) = s { Some(serial) } else { None }).collect()
+    }
     /// Does somebody do it, who may still want its caller's block?
     pub fn is_under_way(&self, number: u64) -> bool {
         matches!(self.running.get(&number), Some(State::Runs(_)))
