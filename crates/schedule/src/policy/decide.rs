@@ -1,0 +1,163 @@
+//! The decision itself.
+
+use super::{Mode, Policy};
+use crate::observe::{Interval, Meter};
+use crate::rule::{Growth, Heap, Thresholds, overflow, threshold};
+use crate::{Kind, Time};
+
+/// What a node sees of itself at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// Its heap.
+    pub heap: Heap,
+    /// What was seen since the last collection, and since the last full one.
+    pub kinds: [Interval; 2],
+}
+
+impl Observed {
+    /// What a meter has at this moment.
+    pub fn new(heap: Heap, meter: &Meter, now: Time) -> Observed {
+        Observed { heap, kinds: [meter.interval(Kind::Young, now), meter.interval(Kind::Full, now)] }
+    }
+    /// What was seen since the last collection of this kind.
+    pub fn interval(&self, kind: Kind) -> &Interval {
+        &self.kinds[kind as usize]
+    }
+}
+
+/// What a node decides by.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// What it sees of itself.
+    pub seen: &'a Observed,
+    /// What is in force for this kind of collection.
+    pub mode: Mode,
+    /// `H_max`, or 0.
+    pub largest: u64,
+}
+
+/// What a decision is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The heap has no room for what is asked for.
+    Overflow,
+    /// So much was born that a young collection is due.
+    Born,
+    /// The program asks for a collection (`GC.start`).
+    Start,
+    /// Memory is short: the heap may not grow, whatever it would like.
+    Short,
+    /// A request's time has come.
+    Due,
+}
+
+/// What a node does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Let the heap have this size, which is more than it has.
+    Grow(u64),
+    /// Collect now.
+    Collect,
+    /// Go on.
+    Nothing,
+    /// A collection would free nothing and the heap may not grow.
+    Full,
+}
+
+/// What a node does, and whether all others are ordered to collect as well.
+pub fn decide(policy: Policy, why: Why, view: &View, t: &Thresholds) -> (Decision, bool) {
+    let all = match policy {
+        Policy::Independent | Policy::Staggered => false,
+        Policy::Synchronised | Policy::Forecast => true,
+        Policy::Adaptive(_) | Policy::Measured => view.mode == Mode::Synchronised,
+    };
+    match why {
+        Why::Overflow => match overflow(&view.seen.heap, view.largest, t) {
+            Growth::Grow(to) => (Decision::Grow(to), false),
+            Growth::Collect => (Decision::Collect, all),
+            Growth::Full => (Decision::Full, false),
+        },
+        // What is short is short for everybody on the machine; the paper's last resort (5.1).
+        Why::Born | Why::Due | Why::Short => (Decision::Collect, all),
+        // Programs call it in each process at about the same time; n² collections would come of orders.
+        Why::Start => (Decision::Collect, false),
+    }
+}
+
+/// Does a node obey an order to collect?
+pub fn joins(policy: Policy, kind: Kind, view: &View, t: &Thresholds) -> bool {
+    match policy {
+        Policy::Independent | Policy::Staggered => false,
+        Policy::Synchronised | Policy::Adaptive(_) => true,
+        Policy::Forecast | Policy::Measured => half_way(kind, view, t),
+    }
+}
+
+/// Is at most as much time left until a collection as has passed since the last?
+pub(crate) fn half_way(kind: Kind, view: &View, t: &Thresholds) -> bool {
+    match kind {
+        // What is young is not counted here; the host knows best how much it is.
+        Kind::Young => true,
+        Kind::Full => forecast(view, t).is_some_and(|left| left <= view.seen.interval(Kind::Full).length),
+    }
+}
+
+/// How long it will be until this node collects, if it allocates as it has since its last collection. `None`: it has allocated nothing.
+pub fn forecast(view: &View, t: &Thresholds) -> Option<Time> {
+    let heap = &view.seen.heap;
+    let length = view.seen.interval(Kind::Full).length;
+    if heap.allocated == 0 || length == 0 {
+        return None;
+    }
+    let size = if heap.size as f64 <= t.c * view.largest as f64 { view.largest } else { heap.size };
+    let room = threshold(size, t).saturating_sub(heap.allocated);
+    Some((room as f64 / heap.allocated as f64 * length as f64) as Time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: Thresholds = Thresholds { c: 0.8, f: 3.0, harmed: 0.3, harmed_share: 0.125, idle: 0.5, idle_share: 0.5, notice_share: 0.0625 };
+    fn seen(size: u64, allocated: u64, length: Time) -> Observed {
+        let interval = Interval { length, ..Interval::default() };
+        Observed { heap: Heap { size, allocated, limit: 0, wanted: 1 }, kinds: [interval; 2] }
+    }
+
+    #[test]
+    fn each_policy_grows_by_the_same_rule() {
+        for policy in Policy::all() {
+            for mode in [Mode::Independent, Mode::Synchronised] {
+                let ask = |size, allocated, largest| {
+                    decide(policy, Why::Overflow, &View { seen: &seen(size, allocated, 9), mode, largest }, &T)
+                };
+                assert_eq!(ask(800, 700, 1000), (Decision::Grow(1000), false));
+                let all = match policy {
+                    Policy::Adaptive(_) | Policy::Measured => mode == Mode::Synchronised,
+                    p => p.start() == Mode::Synchronised,
+                };
+                assert_eq!(ask(900, 301, 1000), (Decision::Collect, all), "{policy:?}");
+            }
+        }
+    }
+    #[test]
+    fn what_the_program_asks_for_is_its_own() {
+        for policy in Policy::all() {
+            let view = View { seen: &seen(900, 1, 9), mode: Mode::Synchronised, largest: 0 };
+            assert_eq!(decide(policy, Why::Start, &view, &T), (Decision::Collect, false));
+        }
+    }
+    #[test]
+    fn forecasts() {
+        let ask = |allocated, largest| {
+            let seen = seen(900, allocated, 100);
+            let view = View { seen: &seen, mode: Mode::Synchronised, largest };
+            (forecast(&view, &T), joins(Policy::Forecast, Kind::Full, &view, &T), joins(Policy::Synchronised, Kind::Full, &view, &T))
+        };
+        assert_eq!(ask(0, 0), (None, false, true));
+        assert_eq!(ask(100, 0), (Some(200), false, true));
+        assert_eq!(ask(150, 0), (Some(100), true, true));
+        assert_eq!(ask(900, 0), (Some(0), true, true));
+        assert_eq!(ask(150, 3000), (Some(566), false, true));
+    }
+}

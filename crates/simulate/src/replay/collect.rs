@@ -1,0 +1,75 @@
+//! Heaps.
+
+use super::Failure;
+use super::event::What;
+use super::machine::{Busy, Machine};
+use crate::outcome::{Collection, Doing};
+use kumi_schedule::{Decision, Kind, Request};
+
+impl Machine<'_> {
+    fn view(&self, n: u32) -> usize {
+        self.hosts[n as usize].view as usize
+    }
+    /// Makes room for so many bytes. False: it collects.
+    pub fn room(&mut self, n: u32, bytes: u64) -> Result<bool, Failure> {
+        loop {
+            let h = &self.hosts[n as usize];
+            let full = h.live.checked_add(h.allocated).and_then(|used| used.checked_add(bytes)).is_none_or(|used| used > h.size);
+            if !full {
+                return Ok(true);
+            }
+            let (seen, view, now) = (self.seen(n, bytes), self.view(n), self.now);
+            let decision = self.hosts[n as usize].schedule.overflow(now, &self.views[view], &seen);
+            match decision {
+                Decision::Grow(to) => self.hosts[n as usize].size = to,
+                Decision::Collect => {
+                    let before = self.orders;
+                    self.drain(n);
+                    self.hosts[n as usize].wants = false;
+                    self.collect(n, false, self.orders > before);
+                    return Ok(false);
+                }
+                Decision::Nothing | Decision::Full => return Err(Failure::OutOfMemory { node: n, at: now }),
+            }
+            self.drain(n);
+        }
+    }
+    /// The program asks for a collection.
+    pub fn asked(&mut self, n: u32) {
+        let (seen, view, now) = (self.seen(n, 0), self.view(n), self.now);
+        self.hosts[n as usize].schedule.request(now, &self.views[view], Request::Start, &seen);
+        self.drain(n);
+        self.hosts[n as usize].wants = false;
+        self.collect(n, false, false);
+    }
+    pub fn collect(&mut self, n: u32, ordered: bool, orders: bool) {
+        let seen = self.seen(n, 0);
+        let view = self.view(n);
+        let h = &mut self.hosts[n as usize];
+        let mode = h.schedule.mode(self.now, &self.views[view], Kind::Full);
+        let took = self.s.collection(h.live, h.size);
+        h.busy = Busy::Collecting;
+        h.turn = h.turn.wrapping_add(1);
+        h.parts.collections += 1;
+        h.parts.ordered += ordered as u64;
+        self.timeline.collection(Collection { node: n, at: self.now, took, ordered, orders, mode, seen });
+        self.enter(n, Doing::Collecting);
+        self.queue.push(self.now.saturating_add(took), What::Collected(n));
+    }
+    pub fn collected(&mut self, n: u32) -> Result<(), Failure> {
+        let view = self.view(n);
+        let now = self.now;
+        let h = &mut self.hosts[n as usize];
+        h.allocated = 0;
+        h.busy = Busy::No;
+        h.meter.collected(now, Kind::Full);
+        h.schedule.collected(now, &self.views[view], Kind::Full, h.size);
+        let held = std::mem::take(&mut h.held);
+        h.owed += self.s.receive * held.len() as u64;
+        for letter in held {
+            self.take(letter);
+        }
+        self.drain(n);
+        self.dispatch(n)
+    }
+}

@@ -1,0 +1,219 @@
+//! What a node's worker does.
+
+use super::Failure;
+use super::event::What;
+use super::machine::{Busy, Machine};
+use crate::Time;
+use crate::outcome::Doing;
+use crate::trace::{Class, Op};
+
+/// What became of a step.
+enum Step {
+    /// The worker goes on.
+    On,
+    /// The worker is busy.
+    Busy,
+}
+
+impl Machine<'_> {
+    /// Finds something for a worker that has nothing that lasts.
+    pub fn dispatch(&mut self, n: u32) -> Result<(), Failure> {
+        loop {
+            let h = &mut self.hosts[n as usize];
+            if h.busy != Busy::No {
+                return Ok(());
+            }
+            if std::mem::take(&mut h.wants) {
+                self.collect(n, true, false);
+                return Ok(());
+            }
+            if h.owed > 0 {
+                let lasts = std::mem::take(&mut h.owed);
+                h.busy = Busy::Overhead;
+                self.enter(n, Doing::Overhead);
+                self.lasts(n, lasts);
+                return Ok(());
+            }
+            let best = h.ready.iter().position(|q| !q.is_empty());
+            let current = h.current.map(|j| (j, self.p.jobs[j as usize].class as usize));
+            match (current, best) {
+                (Some((_, class)), best) if best.is_none_or(|b| b >= class) => {}
+                (None, None) => {
+                    self.enter(n, Doing::Idle);
+                    return Ok(());
+                }
+                (current, best) => {
+                    if let Some((j, class)) = current {
+                        h.ready[class].push_front(j);
+                    }
+                    h.current = best.and_then(|b| h.ready[b].pop_front());
+                    h.owed += self.s.switch;
+                    continue;
+                }
+            }
+            if let Some((job, _)) = current
+                && let Step::Busy = self.step(n, job)?
+            {
+                return Ok(());
+            }
+        }
+    }
+    fn lasts(&mut self, n: u32, time: Time) {
+        let h = &mut self.hosts[n as usize];
+        h.turn = h.turn.wrapping_add(1);
+        self.queue.push(self.now.saturating_add(time), What::Free { node: n, turn: h.turn });
+    }
+    fn step(&mut self, n: u32, job: u32) -> Result<Step, Failure> {
+        let Some(op) = self.op(job) else {
+            self.ended(n, job);
+            return Ok(Step::On);
+        };
+        let h = &mut self.hosts[n as usize];
+        let j = &mut self.jobs[job as usize];
+        match op {
+            Op::Compute(t) => {
+                if j.left == 0 {
+                    j.left = t;
+                }
+                if j.left > 0 {
+                    let left = j.left;
+                    h.busy = Busy::Compute(self.now);
+                    let speculative = self.class(job) == Class::Speculative;
+                    self.enter(n, if speculative { Doing::Speculative } else { Doing::Active });
+                    self.lasts(n, left);
+                    return Ok(Step::Busy);
+                }
+            }
+            Op::Allocate(b) | Op::Keep(b) => {
+                if !self.room(n, b)? {
+                    return Ok(Step::Busy);
+                }
+                let h = &mut self.hosts[n as usize];
+                match op {
+                    Op::Keep(_) => h.live += b,
+                    _ => h.allocated += b,
+                }
+            }
+            // Garbage from now on.
+            Op::Release(b) => {
+                let b = b.min(h.live);
+                h.live -= b;
+                h.allocated += b;
+            }
+            Op::Send(letter) => self.send(n, letter),
+            Op::Await(letter) => {
+                let l = &mut self.letters[letter as usize];
+                if !l.arrived {
+                    l.waiter = job + 1;
+                    h.current = None;
+                    return Ok(Step::On);
+                }
+            }
+            Op::At(t) => {
+                if t > self.now {
+                    self.queue.push(t, What::Wake(job));
+                    h.current = None;
+                    return Ok(Step::On);
+                }
+            }
+            Op::Collect => {
+                self.jobs[job as usize].at += 1;
+                self.asked(n);
+                return Ok(Step::Busy);
+            }
+        }
+        self.jobs[job as usize].at += 1;
+        Ok(Step::On)
+    }
+    fn ended(&mut self, n: u32, job: u32) {
+        self.hosts[n as usize].current = None;
+        let task = &self.p.jobs[job as usize];
+        if task.class == Class::Speculative {
+            return;
+        }
+        self.left -= 1;
+        if let Some(Op::At(t)) = task.ops.first() {
+            self.latencies.push(self.now.saturating_sub(*t));
+        }
+    }
+    fn send(&mut self, n: u32, letter: u32) {
+        self.messages += 1;
+        let to = self.p.letters[letter as usize];
+        if to.to == n {
+            self.take(letter);
+            return;
+        }
+        let h = &mut self.hosts[n as usize];
+        h.owed += self.s.send;
+        let leaves = h.sent.max(self.now.saturating_add(h.owed));
+        h.sent = leaves.saturating_add(self.s.transfer(to.bytes as u64));
+        let arrives = h.sent.saturating_add(self.s.latency);
+        self.timeline.message(n, self.now, to.to, arrives);
+        self.queue.push(arrives, What::Arrives(letter));
+    }
+    /// A message is there: who waits for it can go on.
+    pub fn take(&mut self, letter: u32) {
+        let l = &mut self.letters[letter as usize];
+        l.arrived = true;
+        if let Some(job) = std::mem::take(&mut l.waiter).checked_sub(1) {
+            self.ready(job);
+        }
+    }
+    fn ready(&mut self, job: u32) {
+        let task = &self.p.jobs[job as usize];
+        self.hosts[task.node as usize].ready[task.class as usize].push_back(job);
+    }
+
+    /// What a worker was busy with has ended.
+    pub fn free(&mut self, n: u32, turn: u32) -> Result<(), Failure> {
+        let h = &mut self.hosts[n as usize];
+        if h.turn != turn {
+            return Ok(());
+        }
+        if let (Busy::Compute(_), Some(job)) = (h.busy, h.current) {
+            let j = &mut self.jobs[job as usize];
+            (j.left, j.at) = (0, j.at + 1);
+        }
+        h.busy = Busy::No;
+        self.dispatch(n)
+    }
+    /// Whatever a worker computes waits: something may be more urgent.
+    pub fn interrupt(&mut self, n: u32) -> Result<(), Failure> {
+        let h = &mut self.hosts[n as usize];
+        if let (Busy::Compute(since), Some(job)) = (h.busy, h.current) {
+            let j = &mut self.jobs[job as usize];
+            j.left -= self.now - since;
+            if j.left == 0 {
+                j.at += 1;
+            }
+            h.busy = Busy::No;
+            h.turn = h.turn.wrapping_add(1);
+        }
+        self.dispatch(n)
+    }
+    pub fn arrives(&mut self, letter: u32) -> Result<(), Failure> {
+        let n = self.p.letters[letter as usize].to;
+        let h = &mut self.hosts[n as usize];
+        if h.busy == Busy::Collecting {
+            h.held.push(letter);
+            return Ok(());
+        }
+        h.owed += self.s.receive;
+        self.take(letter);
+        self.look(n)
+    }
+    pub fn wake(&mut self, job: u32) -> Result<(), Failure> {
+        self.jobs[job as usize].at += 1;
+        self.ready(job);
+        self.look(self.p.jobs[job as usize].node)
+    }
+    /// Something may have become ready: goes there where the worker has nothing as urgent.
+    fn look(&mut self, n: u32) -> Result<(), Failure> {
+        let h = &self.hosts[n as usize];
+        let best = h.ready.iter().position(|q| !q.is_empty());
+        match (h.busy, h.current) {
+            (Busy::Compute(_), Some(job)) if best.is_none_or(|b| b >= self.class(job) as usize) => Ok(()),
+            _ => self.interrupt(n),
+        }
+    }
+}
