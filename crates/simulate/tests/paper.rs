@@ -2,21 +2,21 @@
 
 use kumi_schedule::{Mode, Policy};
 use kumi_simulate::generate::{Pattern, Shape};
-use kumi_simulate::{Options, Outcome, Setting, replay};
+use kumi_simulate::{Options, Setting, replay};
 
-fn run(pattern: Pattern, nodes: u32, policy: Policy) -> Outcome {
-    let shape = Shape { grain: 10_000_000, ..Shape::ap1000(nodes, 1) };
-    replay(&pattern.trace(&shape), &Setting::ap1000(), &Options::new(policy)).unwrap()
+fn shape(nodes: u32) -> Shape {
+    Shape { grain: if nodes < 64 { 10_000_000 } else { 20_000_000 }, ..Shape::ap1000(nodes, 1) }
 }
 
 #[test]
 #[ignore = "prints a table"]
 fn table() {
     for pattern in Pattern::all() {
-        for nodes in [2, 8, 64, 256] {
+        for nodes in [8, 64, 256] {
+            let trace = pattern.trace(&shape(nodes));
             for policy in Policy::all() {
                 let start = std::time::Instant::now();
-                let out = run(pattern, nodes, policy);
+                let out = replay(&trace, &Setting::ap1000(), &Options::new(policy)).unwrap();
                 let t = out.total();
                 let all = out.end as f64 * nodes as f64 / 100.0;
                 let pc = |t: u64| t as f64 / all;
