@@ -214,7 +214,13 @@ fn the_largest_heap_is_published() {
     c.pass(S);
     assert!(to > 900 && c.nodes.iter().all(|n| n.largest() == to));
     // Nobody is made to grow without bound by what another says.
-    c.nodes[1].message(c.now, &c.members, NodeId(0), Message::Force { life: 9, number: 9, modes: [Mode::Independent; 2], largest: u64::MAX }, &c.seen[1]);
+    c.nodes[1].message(
+        c.now,
+        &c.members,
+        NodeId(0),
+        Message::Force { life: 9, number: 9, modes: [Mode::Independent; 2], largest: u64::MAX },
+        &c.seen[1],
+    );
     let free = Observed { heap: Heap { limit: 0, ..c.seen[1].heap }, ..c.seen[1] };
     assert_eq!(c.nodes[1].overflow(c.now, &c.members, &free), Decision::Grow(900 * 64));
     assert_eq!(c.nodes[1].overflow(c.now, &c.members, &Observed { heap: Heap { limit: 1000, ..free.heap }, ..free }), Decision::Grow(1000));
@@ -316,7 +322,10 @@ fn messages_of_all_kinds() {
             c.now = c.now.saturating_add(chance.below(1 << bits));
             let len = chance.below(16);
             let letter = chance.pick(b"ORNHFTA");
-            let bytes: Vec<u8> = [VERSION, letter].into_iter().chain((0..len).map(|_| chance.next() as u8 & [1, 0x7F, 0xFF][chance.below(3) as usize])).collect();
+            let bytes: Vec<u8> = [VERSION, letter]
+                .into_iter()
+                .chain((0..len).map(|_| chance.next() as u8 & [1, 0x7F, 0xFF][chance.below(3) as usize]))
+                .collect();
             let (to, from) = (chance.below(3) as usize, NodeId(chance.below(4)));
             if let Ok(m) = Message::decode(&bytes) {
                 let seen = c.seen[to];

@@ -83,6 +83,6 @@ impl Setting {
     }
     /// How long so many bytes take to leave a node.
     pub fn transfer(&self, bytes: u64) -> Time {
-        (bytes as u128 * 1_000_000_000 / self.bandwidth.max(1) as u128) as Time
+        (bytes as u128 * 1_000_000_000 / self.bandwidth.max(1) as u128).min(Time::MAX as u128) as Time
     }
 }

@@ -15,7 +15,7 @@ const DETECT: Time = 500 * MS;
 
 /// A program on all nodes but the first, which only coordinates.
 fn program(pattern: Pattern, nodes: u32, seed: u64, grain: Time) -> Trace {
-    let shape = Shape { nodes, seed, computes: 3_000 * MS, grain, keeps: 1 << 19, allocates: 3 << 19 };
+    let shape = Shape { nodes, seed, computes: 2_000 * MS, grain, keeps: 1 << 19, allocates: 3 << 19 };
     let mut trace = pattern.trace(&shape);
     trace.nodes += 1;
     for task in &mut trace.tasks {
@@ -66,7 +66,8 @@ fn nobody_waits_for_it() {
         let case = format!("seed {seed}: {} under {}, {fault:?}", pattern.name(), policy.name());
         assert_eq!(answer(&out), answer(&whole), "{case}");
         // No slower than the worse of both ways to collect, and what switches may add.
-        let bound = [Policy::Independent, Policy::Synchronised].map(|p| run(&trace, &options(p, vec![])).end).into_iter().max().unwrap_or(0);
+        let bound =
+            [Policy::Independent, Policy::Synchronised].map(|p| run(&trace, &options(p, vec![])).end).into_iter().max().unwrap_or(0);
         assert!(out.end < bound + bound / 4, "{case}: {} ms, {} ms at worst", out.end / MS, bound / MS);
         // A collection that a node needs begins when it is needed: its heap is never beyond its size, and it is never idle for want of it.
         assert!(out.timeline.collections.iter().all(|c| c.seen.heap.allocated <= c.seen.heap.size), "{case}");
@@ -95,7 +96,11 @@ fn a_lost_one_means_independent_until_there_is_another() {
                 assert!(found - lost <= 1500 * MS && found > lost);
                 ordered.retain(|c| !(c.node == node && (lost..found).contains(&c.at)));
             }
-            assert_eq!(ordered.len(), out.timeline.collections.iter().filter(|c| c.orders).count(), "an order while there was no coordinator");
+            assert_eq!(
+                ordered.len(),
+                out.timeline.collections.iter().filter(|c| c.orders).count(),
+                "an order while there was no coordinator"
+            );
         }
     }
 }

@@ -85,7 +85,16 @@ impl Coordinator {
         }
     }
     /// While collections are independent. Some: they are not any more.
-    pub fn notice(&mut self, now: Time, from: NodeId, kind: Kind, counts: Time, policy: Policy, members: &Members, o: &Options) -> Option<Mode> {
+    pub fn notice(
+        &mut self,
+        now: Time,
+        from: NodeId,
+        kind: Kind,
+        counts: Time,
+        policy: Policy,
+        members: &Members,
+        o: &Options,
+    ) -> Option<Mode> {
         let side = &mut self.kinds[kind as usize];
         if !matches!(policy, Policy::Adaptive(_)) || side.mode == Mode::Synchronised {
             return None;

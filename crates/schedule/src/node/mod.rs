@@ -251,7 +251,11 @@ impl Node {
     /// When [`Node::tick`] is needed at the latest.
     pub fn next(&self) -> Time {
         let beat = self.coordinator.as_ref().map_or(Time::MAX, |c| c.next);
-        let lease = if self.policy.adapts() && self.shown != [Mode::Independent; 2] { self.heard.saturating_add(self.o.lease + 1) } else { Time::MAX };
+        let lease = if self.policy.adapts() && self.shown != [Mode::Independent; 2] {
+            self.heard.saturating_add(self.o.lease + 1)
+        } else {
+            Time::MAX
+        };
         beat.min(lease).min(self.due.unwrap_or(Time::MAX))
     }
 

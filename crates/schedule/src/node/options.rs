@@ -23,13 +23,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         const MS: Time = 1_000_000;
-        Options {
-            thresholds: Thresholds::default(),
-            beat: 1000 * MS,
-            lease: 3500 * MS,
-            settle: MS,
-            hints: false,
-            patience: 1000 * MS,
-        }
+        Options { thresholds: Thresholds::default(), beat: 1000 * MS, lease: 3500 * MS, settle: MS, hints: false, patience: 1000 * MS }
     }
 }

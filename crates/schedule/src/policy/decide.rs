@@ -128,9 +128,8 @@ mod tests {
     fn each_policy_grows_by_the_same_rule() {
         for policy in Policy::all() {
             for mode in [Mode::Independent, Mode::Synchronised] {
-                let ask = |size, allocated, largest| {
-                    decide(policy, Why::Overflow, &View { seen: &seen(size, allocated, 9), mode, largest }, &T)
-                };
+                let ask =
+                    |size, allocated, largest| decide(policy, Why::Overflow, &View { seen: &seen(size, allocated, 9), mode, largest }, &T);
                 assert_eq!(ask(800, 700, 1000), (Decision::Grow(1000), false));
                 let all = match policy {
                     Policy::Adaptive(_) | Policy::Measured => mode == Mode::Synchronised,

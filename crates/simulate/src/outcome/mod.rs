@@ -105,7 +105,14 @@ impl Outcome {
         line("all", &self.total());
         let _ = writeln!(out, "orders {} messages {} control {}", self.orders, self.messages, self.control);
         if !self.latencies.is_empty() {
-            let _ = writeln!(out, "requests {} p50 {} p99 {} p999 {}", self.latencies.len(), self.percentile(500), self.percentile(990), self.percentile(999));
+            let _ = writeln!(
+                out,
+                "requests {} p50 {} p99 {} p999 {}",
+                self.latencies.len(),
+                self.percentile(500),
+                self.percentile(990),
+                self.percentile(999)
+            );
         }
         for (at, node, mode) in &self.switches {
             let _ = writeln!(out, "at {at} node {node} {}", if *mode == Mode::Synchronised { "synchronised" } else { "independent" });

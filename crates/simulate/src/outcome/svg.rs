@@ -47,7 +47,11 @@ impl Timeline {
         let _ = writeln!(out, r#"<text x="{LEFT}" y="18" font-weight="bold">{} (simulated{some}{cut})</text>"#, escape(title));
         let mut at = LEFT;
         for (_, class, _, _, name) in COLOURS {
-            let _ = writeln!(out, r#"<rect class="{class}" x="{at}" y="28" width="12" height="12"/><text x="{}" y="38">{name}</text>"#, at + 16);
+            let _ = writeln!(
+                out,
+                r#"<rect class="{class}" x="{at}" y="28" width="12" height="12"/><text x="{}" y="38">{name}</text>"#,
+                at + 16
+            );
             at += 30 + 8 * name.len() as u64;
         }
         for n in 0..self.nodes {
@@ -62,14 +66,20 @@ impl Timeline {
         }
         for c in &self.collections {
             let i = &c.seen.kinds[1];
-            let why = if c.ordered { "ordered" } else if c.orders { "orders all" } else { "alone" };
+            let why = if c.ordered {
+                "ordered"
+            } else if c.orders {
+                "orders all"
+            } else {
+                "alone"
+            };
             let mode = if c.mode == Mode::Synchronised { "synchronised" } else { "independent" };
             let _ = writeln!(
                 out,
                 r#"<rect class="f" x="{:.2}" y="{}" width="{:.2}" height="{BAR}"><title>{why}, {mode}; at {} ms for {} ms; A {} KB of H {} KB; n {}, L {} ms, used {:.2}, useful {:.2}</title></rect>"#,
                 x(c.at),
                 y(c.node),
-                (x(c.at + c.took) - x(c.at)).max(0.5),
+                (x(c.at.saturating_add(c.took)) - x(c.at)).max(0.5),
                 c.at / 1_000_000,
                 c.took / 1_000_000,
                 c.seen.heap.allocated / 1024,
@@ -82,7 +92,8 @@ impl Timeline {
         }
         for tenth in 0..=10 {
             let t = end / 10 * tenth;
-            let _ = writeln!(out, r#"<text x="{:.1}" y="{}" text-anchor="middle">{:.2} s</text>"#, x(t), y(self.nodes) + 18, t as f64 / 1e9);
+            let _ =
+                writeln!(out, r#"<text x="{:.1}" y="{}" text-anchor="middle">{:.2} s</text>"#, x(t), y(self.nodes) + 18, t as f64 / 1e9);
         }
         out.push_str("</svg>\n");
         out
@@ -95,7 +106,8 @@ impl Timeline {
             for &(_, doing, from, to) in self.spans.iter().filter(|s| s.0 == n && s.1 != Doing::Idle) {
                 let (a, b) = (x(from).max(drawn), x(to));
                 if b - a >= 0.33 {
-                    let _ = writeln!(out, r#"<rect class="{}" x="{a:.2}" y="{}" width="{:.2}" height="{BAR}"/>"#, class(doing), y(n), b - a);
+                    let _ =
+                        writeln!(out, r#"<rect class="{}" x="{a:.2}" y="{}" width="{:.2}" height="{BAR}"/>"#, class(doing), y(n), b - a);
                     drawn = b;
                 }
             }

@@ -65,7 +65,7 @@ impl Machine<'_> {
         h.meter.collected(now, Kind::Full);
         h.schedule.collected(now, &self.views[view], Kind::Full, h.size);
         let held = std::mem::take(&mut h.held);
-        h.owed += self.s.receive * held.len() as u64;
+        h.owed = h.owed.saturating_add(self.s.receive.saturating_mul(held.len() as u64));
         for letter in held {
             self.take(letter);
         }

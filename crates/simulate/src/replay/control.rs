@@ -48,11 +48,12 @@ impl Machine<'_> {
         let h = &mut self.hosts[from as usize];
         // A worker that is idle loses nothing by it.
         if h.doing != Doing::Idle {
-            h.owed += self.s.control;
+            h.owed = h.owed.saturating_add(self.s.control);
         }
         if self.fault(from).is_none() {
             let bytes = message.encode().len() as u64;
-            let arrives = self.now.saturating_add(self.s.latency + self.s.send + self.s.receive + self.s.transfer(bytes));
+            let way = [self.s.latency, self.s.send, self.s.receive, self.s.transfer(bytes)];
+            let arrives = way.into_iter().fold(self.now, Time::saturating_add);
             self.queue.push(arrives, What::Said { from, to, message: message.sent() });
         }
     }
@@ -72,7 +73,7 @@ impl Machine<'_> {
         let seen = self.seen(to, 0);
         let h = &mut self.hosts[to as usize];
         if h.doing != Doing::Idle {
-            h.owed += self.s.control;
+            h.owed = h.owed.saturating_add(self.s.control);
         }
         h.schedule.message(self.now, &self.views[h.view as usize], NodeId(from as u64), message, &seen);
         self.drain(to);

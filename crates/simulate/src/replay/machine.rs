@@ -199,7 +199,8 @@ impl<'a> Machine<'a> {
 
     fn stuck(&self) -> Failure {
         let unfinished = |(i, job): (usize, &crate::trace::Job)| {
-            (job.class != Class::Speculative && (self.jobs[i].at as usize) < job.ops.len()).then_some(Failure::Stuck { node: job.node, task: i })
+            (job.class != Class::Speculative && (self.jobs[i].at as usize) < job.ops.len())
+                .then_some(Failure::Stuck { node: job.node, task: i })
         };
         self.p.jobs.iter().enumerate().find_map(unfinished).unwrap_or(Failure::TooLong)
     }

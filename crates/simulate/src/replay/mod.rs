@@ -9,10 +9,10 @@ mod event;
 mod machine;
 mod work;
 
+use crate::Time;
 use crate::outcome::{Drawing, Outcome};
 use crate::setting::Setting;
 use crate::trace::{Invalid, Program, Trace};
-use crate::Time;
 use kumi_schedule::Policy;
 use std::fmt;
 
@@ -34,13 +34,7 @@ pub struct Options {
 impl Options {
     /// This policy, and nothing goes wrong.
     pub fn new(policy: Policy) -> Options {
-        Options {
-            policy,
-            nodes: kumi_schedule::Options::default(),
-            drawing: Drawing::default(),
-            faults: Vec::new(),
-            detect: 2_000_000_000,
-        }
+        Options { policy, nodes: kumi_schedule::Options::default(), drawing: Drawing::default(), faults: Vec::new(), detect: 2_000_000_000 }
     }
 }
 

@@ -47,7 +47,7 @@ impl Machine<'_> {
                         h.ready[class].push_front(j);
                     }
                     h.current = best.and_then(|b| h.ready[b].pop_front());
-                    h.owed += self.s.switch;
+                    h.owed = h.owed.saturating_add(self.s.switch);
                     continue;
                 }
             }
@@ -144,7 +144,7 @@ impl Machine<'_> {
             return;
         }
         let h = &mut self.hosts[n as usize];
-        h.owed += self.s.send;
+        h.owed = h.owed.saturating_add(self.s.send);
         let leaves = h.sent.max(self.now.saturating_add(h.owed));
         h.sent = leaves.saturating_add(self.s.transfer(to.bytes as u64));
         let arrives = h.sent.saturating_add(self.s.latency);
@@ -198,7 +198,7 @@ impl Machine<'_> {
             h.held.push(letter);
             return Ok(());
         }
-        h.owed += self.s.receive;
+        h.owed = h.owed.saturating_add(self.s.receive);
         self.take(letter);
         self.look(n)
     }

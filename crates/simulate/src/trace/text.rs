@@ -63,8 +63,13 @@ impl Trace {
         let mut tasks = Vec::new();
         for (line, l) in lines {
             let mut words = l.split(' ');
-            let class = words.next().and_then(|w| NAMES.iter().find(|n| n.0 == w)).ok_or(wrong(line, "a line begins with task, handler or spec"))?.1;
-            let node = words.next().and_then(number).filter(|n| *n < nodes as u64).ok_or(wrong(line, "a task needs the number of its node"))?;
+            let class = words
+                .next()
+                .and_then(|w| NAMES.iter().find(|n| n.0 == w))
+                .ok_or(wrong(line, "a line begins with task, handler or spec"))?
+                .1;
+            let node =
+                words.next().and_then(number).filter(|n| *n < nodes as u64).ok_or(wrong(line, "a task needs the number of its node"))?;
             let steps = words.map(|w| step(w).ok_or(wrong(line, "a step that can't be read"))).collect::<Result<Vec<_>, _>>()?;
             tasks.push(Task { node: node as u32, class, steps });
         }
