@@ -56,12 +56,24 @@ pub struct Meter {
     since: Time,
     began: [Time; 2],
     kinds: [Interval; 2],
+    /// Time in the collection that has not ended; all its slices.
+    collecting: Time,
+    /// When that began, and what had been seen then.
+    collection: Option<(Time, [Interval; 2])>,
 }
 
 impl Meter {
     /// A node that begins, and is active.
     pub fn new(now: Time) -> Meter {
-        Meter { doing: Doing::Active, before: Doing::Active, since: now, began: [now; 2], kinds: [Interval::default(); 2] }
+        Meter {
+            doing: Doing::Active,
+            before: Doing::Active,
+            since: now,
+            began: [now; 2],
+            kinds: [Interval::default(); 2],
+            collecting: 0,
+            collection: None,
+        }
     }
     /// What it does from now on. A collection is [`Meter::collection`].
     pub fn change(&mut self, now: Time, doing: Doing) {
@@ -73,22 +85,35 @@ impl Meter {
         }
         self.doing = doing;
     }
-    /// A collection begins.
+    /// A collection begins, or a slice of one; what is done between slices is told by [`Meter::change`].
     pub fn collection(&mut self, now: Time) {
         self.spend(now);
+        self.collection.get_or_insert((now, self.kinds));
         if self.doing != Doing::Collecting {
             (self.before, self.doing) = (self.doing, Doing::Collecting);
         }
     }
-    /// It has ended: intervals of its kind begin, and of kinds below. What was done before goes on.
+    /// It has ended: intervals of its kind begin, and of kinds below; what was seen between its slices is theirs. What was done before goes
+    /// on.
     pub fn collected(&mut self, now: Time, kind: Kind) {
-        let took = now.saturating_sub(self.since);
-        self.since = now;
-        self.doing = self.before;
+        self.spend(now);
+        let took = std::mem::take(&mut self.collecting);
+        let (began, then) = self.collection.take().unwrap_or((now, self.kinds));
+        if self.doing == Doing::Collecting {
+            self.doing = self.before;
+        }
         for k in [Kind::Young, Kind::Full].into_iter().filter(|k| *k <= kind) {
-            let last = self.kinds[k as usize].collection;
-            self.kinds[k as usize] = Interval { collection: if k == kind { took } else { last }, ..Interval::default() };
-            self.began[k as usize] = now;
+            let i = &mut self.kinds[k as usize];
+            let before = &then[k as usize];
+            *i = Interval {
+                length: 0,
+                collection: if k == kind { took } else { i.collection },
+                idle_periods: i.idle_periods - before.idle_periods,
+                idle: i.idle - before.idle,
+                waits: i.waits - before.waits,
+                speculative: i.speculative - before.speculative,
+            };
+            self.began[k as usize] = began.saturating_add(took);
         }
     }
     /// What was seen since the last collection of this kind.
@@ -105,6 +130,7 @@ impl Meter {
     }
     fn spend(&mut self, now: Time) {
         let t = now.saturating_sub(self.since);
+        self.collecting += if self.doing == Doing::Collecting { t } else { 0 };
         for k in &mut self.kinds {
             match self.doing {
                 Doing::Idle => k.idle += t,
@@ -144,5 +170,11 @@ mod tests {
         let i = m.interval(Kind::Full, 140);
         assert_eq!((i.length, i.idle_periods, i.idle, i.collection), (20, 0, 10, 5));
         assert_eq!(m.interval(Kind::Young, 140).collection, 4);
+        // In slices.
+        m.collection(150);
+        m.change(153, Doing::Active);
+        m.collection(160);
+        m.collected(164, Kind::Full);
+        assert_eq!((m.interval(Kind::Full, 170).collection, m.interval(Kind::Full, 170).length), (7, 13));
     }
 }

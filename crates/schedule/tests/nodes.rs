@@ -44,7 +44,7 @@ impl Cluster {
                     self.collects[i] += 1;
                     vec![]
                 }
-                Action::InForce(..) => vec![],
+                Action::InForce(..) | Action::Mark(_) => vec![],
             };
             let (Action::Send(_, m) | Action::All(m)) = action else { continue };
             self.said.push((i, m));
@@ -339,4 +339,30 @@ fn messages_of_all_kinds() {
             }
         }
     }
+}
+
+#[test]
+fn marking_in_slices_is_begun_together() {
+    let mut c = Cluster::new(3, Policy::Interruptible, Options::default());
+    c.pass(S);
+    c.seen[0].heap.allocated = 301;
+    c.seen[1].heap.allocated = 200;
+    c.seen[2].heap.allocated = 100;
+    c.nodes[0].look(c.now, &c.members, &c.seen[0]);
+    assert_eq!([c.nodes[0].poll(), c.nodes[0].poll()], [Some(Action::All(Message::Order(Kind::Full))), Some(Action::Mark(Kind::Full))]);
+    for i in [1, 2] {
+        c.nodes[i].message(c.now, &c.members, NodeId(0), Message::Order(Kind::Full), &c.seen[i]);
+        assert_eq!(c.nodes[i].poll(), [None, Some(Action::Mark(Kind::Full)), None][i]);
+        c.nodes[i].message(c.now, &c.members, NodeId(0), Message::Order(Kind::Full), &c.seen[i]);
+        assert_eq!(c.nodes[i].poll(), None);
+    }
+    // A quarter more room while it marks, which is not told as its size; then it stops.
+    let mut seen = c.seen[0];
+    let mut grown = 0;
+    while let Decision::Grow(to) = c.nodes[0].overflow(c.now, &c.members, &seen) {
+        assert_eq!(c.nodes[0].poll(), None);
+        (seen.heap.size, grown) = (to, grown + 1);
+    }
+    assert!(grown > 2 && seen.heap.size <= 1125 && c.nodes[0].busy());
+    assert_eq!(c.nodes[0].poll(), Some(Action::All(Message::Order(Kind::Full))));
 }

@@ -11,6 +11,12 @@ pub struct Collecting {
     pub live_kb: Time,
     /// For each KB of the heap: sweeping, where it is not put off to allocation.
     pub heap_kb: Time,
+    /// Marking in slices: how long one is.
+    pub slice: Time,
+    /// So many times as much the program has between two, where it has anything to do.
+    pub between: Time,
+    /// So many hundredths of the time that a collection takes that stops its node.
+    pub sliced: u64,
 }
 
 /// A cluster. All nodes have one worker, and are alike but for what the trace has them do.
@@ -56,7 +62,7 @@ impl Setting {
             control: US,
             heap: 3 << 20,
             limit: 16 << 20,
-            collecting: Collecting { fixed: MS, live_kb: 120 * US, heap_kb: 0 },
+            collecting: Collecting { fixed: MS, live_kb: 120 * US, heap_kb: 0, slice: MS, between: 10, sliced: 120 },
             longest: 3_600_000 * MS,
         }
     }
@@ -71,9 +77,13 @@ impl Setting {
             control: 500,
             heap: 64 << 20,
             limit: 4 << 30,
-            collecting: Collecting { fixed: 500 * US, live_kb: US, heap_kb: 0 },
+            collecting: Collecting { fixed: 500 * US, live_kb: US, heap_kb: 0, slice: MS / 4, between: 10, sliced: 120 },
             longest: 3_600_000 * MS,
         }
+    }
+    /// How long marking takes in slices, all of them.
+    pub fn marking(&self, live: u64, size: u64) -> Time {
+        (self.collection(live, size) as u128 * self.collecting.sliced.max(1) as u128 / 100).clamp(1, Time::MAX as u128) as Time
     }
     /// How long a collection takes.
     pub fn collection(&self, live: u64, size: u64) -> Time {

@@ -80,3 +80,14 @@ fn nodes_that_are_not_alike_pay_for_each_other_in_step() {
     assert!(ratio(&fs, &fi) > 1.1 && ratio(&forecast, &fi) < 1.03 && ratio(&ours, &fi) < 1.03);
     assert!(forecast.total().collections * 3 < fs.total().collections * 2);
 }
+
+#[test]
+fn marking_between_messages_uses_idle_time_and_costs_a_quarter_of_the_heap() {
+    for pattern in [Pattern::BarnesHut, Pattern::Cky] {
+        let all = run(pattern, 64, [FI, FS, AS, AI, Policy::Interruptible]);
+        let best = all[..4].iter().min_by_key(|o| o.end).unwrap();
+        let (t, u) = (all[4].total(), best.total());
+        assert!(ratio(&all[4], best) < 0.98 && t.idle * 2 < u.idle, "{pattern:?}: {} {t:?} {u:?}", ratio(&all[4], best));
+        assert!(t.peak as f64 <= u.peak as f64 * 1.3);
+    }
+}

@@ -64,7 +64,7 @@ fn heaps_follow_the_rule() {
     let steps = "task 0 k1048576".to_owned() + &" c1000000 a65536".repeat(400) + "\ntask 1 c1000\n";
     let small = Setting { heap: 1 << 16, ..Setting::ap1000() };
     let out = replay(&text(&steps), &small, &Options::new(Policy::Independent)).unwrap();
-    let size = out.nodes[0].heap as f64 / (1 << 20) as f64;
+    let size = out.nodes[0].peak as f64 / (1 << 20) as f64;
     assert!((1.5..1.7).contains(&size), "{size}");
     assert!(out.nodes[0].collections > 40);
 }
@@ -101,7 +101,7 @@ fn traces_of_all_kinds() {
             }
         }
         let Ok(text) = String::from_utf8(bytes) else { continue };
-        let policy = Policy::all().nth(c.below(7) as usize).unwrap();
+        let policy = Policy::all().nth(c.below(8) as usize).unwrap();
         if let Ok(trace) = Trace::parse(&text) {
             replayed += replay(&trace, &Setting { longest: 10_000 * MS, ..Setting::ap1000() }, &drawn(policy)).is_ok() as u32;
         }

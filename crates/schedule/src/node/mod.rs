@@ -6,7 +6,7 @@ mod options;
 mod trial;
 
 use crate::message::Message;
-use crate::policy::{Decision, Mode, Observed, Policy, View, Why, decide, forecast, half_way, joins};
+use crate::policy::{Decision, Mode, Observed, Policy, View, Why, decide, forecast, half_way, joins, marks};
 use crate::rule::{NOTICE_LIVES, Report, degradation};
 use crate::{Kind, Time};
 use coordinator::Coordinator;
@@ -31,6 +31,10 @@ pub enum Action {
     All(Message),
     /// Collect at the next safepoint, and say [`Node::collected`].
     Collect(Kind),
+    /// Begin to mark in slices between messages, and say [`Node::collected`] when all is marked. What the heap grows by meanwhile is lent:
+    /// it is to go back to its size. A collection that is decided on
+    /// meanwhile does the rest at once.
+    Mark(Kind),
     /// This is in force from now on, for the node page and the log.
     InForce(Kind, Mode),
 }
@@ -68,6 +72,8 @@ pub struct Node {
     told: Option<(NodeId, u64)>,
     /// A collection was asked of the host and has not ended.
     busy: bool,
+    /// The heap's size when marking in slices began, while that goes on.
+    marking: Option<u64>,
     /// When the last one of each kind began.
     began: [Option<Time>; 2],
     /// A request's collection begins at the latest.
@@ -96,6 +102,7 @@ impl Node {
             largest: 0,
             told: None,
             busy: false,
+            marking: None,
             began: [None; 2],
             due: None,
             announced: false,
@@ -137,8 +144,11 @@ impl Node {
 
     /// The heap overflows. `Collect`: now; say [`Node::collected`] afterwards, and ask again if there is still no room.
     pub fn overflow(&mut self, now: Time, members: &Members, seen: &Observed) -> Decision {
+        self.begin_marking(now, members, seen);
         let decision = self.decide(now, members, Kind::Full, Why::Overflow, seen);
-        if let Decision::Grow(to) = decision {
+        if let Decision::Grow(to) = decision
+            && self.marking.is_none()
+        {
             self.tell_heap(members, to);
         }
         decision
@@ -161,8 +171,7 @@ impl Node {
     }
     /// A collection has ended, and the heap has this size.
     pub fn collected(&mut self, _now: Time, members: &Members, kind: Kind, size: u64) {
-        self.busy = false;
-        self.announced = false;
+        (self.busy, self.announced, self.marking) = (false, false, None);
         if kind == Kind::Full {
             self.due = None;
         }
@@ -171,8 +180,10 @@ impl Node {
             self.actions.push_back(Action::Send(next, Message::Turn(kind)));
         }
     }
-    /// To be called now and then while the node allocates, with hints on: says when it is about to collect.
+    /// To be called now and then while the node allocates, with hints on or where marking may go on in slices: says when it is about to
+    /// collect, and begins to mark in time.
     pub fn look(&mut self, now: Time, members: &Members, seen: &Observed) {
+        self.begin_marking(now, members, seen);
         if !self.o.hints || self.announced || self.busy {
             return;
         }
@@ -204,8 +215,12 @@ impl Node {
                 let view = self.view(now, members, kind, seen);
                 if !self.has_just(now, kind, seen) && joins(self.policy, kind, &view, &self.o.thresholds) {
                     self.tell(now, members, kind, seen);
-                    self.begin(now, kind);
-                    self.actions.push_back(Action::Collect(kind));
+                    if self.policy == Policy::Interruptible && kind == Kind::Full {
+                        self.mark(seen);
+                    } else {
+                        self.begin(now, kind);
+                        self.actions.push_back(Action::Collect(kind));
+                    }
                 }
             }
             Message::Turn(kind) => {
@@ -259,9 +274,23 @@ impl Node {
         beat.min(lease).min(self.due.unwrap_or(Time::MAX))
     }
 
+    /// Where that is due, orders all to.
+    fn begin_marking(&mut self, now: Time, members: &Members, seen: &Observed) {
+        let view = self.view(now, members, Kind::Full, seen);
+        if !self.busy && marks(self.policy, &view, &self.o.thresholds) {
+            self.actions.push_back(Action::All(Message::Order(Kind::Full)));
+            self.mark(seen);
+        }
+    }
+    fn mark(&mut self, seen: &Observed) {
+        if self.marking.is_none() {
+            self.marking = Some(seen.heap.size);
+            self.actions.push_back(Action::Mark(Kind::Full));
+        }
+    }
     fn view<'a>(&self, now: Time, members: &Members, kind: Kind, seen: &'a Observed) -> View<'a> {
         let most = seen.heap.size.saturating_mul(LARGEST_TIMES);
-        View { seen, mode: self.mode(now, members, kind), largest: self.largest.min(most) }
+        View { seen, mode: self.mode(now, members, kind), largest: self.largest.min(most), marking: self.marking }
     }
     fn decide(&mut self, now: Time, members: &Members, kind: Kind, why: Why, seen: &Observed) -> Decision {
         self.lead(now, members);

@@ -2,7 +2,7 @@
 
 use super::{Mode, Policy};
 use crate::observe::{Interval, Meter};
-use crate::rule::{Growth, Heap, Thresholds, overflow, threshold};
+use crate::rule::{GROWTH_STEP, Growth, Heap, Thresholds, overflow, threshold};
 use crate::{Kind, Time};
 
 /// What a node sees of itself at a moment.
@@ -34,8 +34,12 @@ pub struct View<'a> {
     pub mode: Mode,
     /// `H_max`, or 0.
     pub largest: u64,
+    /// The heap's size when marking in slices began, while that goes on.
+    pub marking: Option<u64>,
 }
 
+/// While marking goes on in slices, the heap may grow by this part before it is short of memory.
+const WHILE_MARKING: u64 = 4;
 /// What a decision is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
@@ -68,10 +72,11 @@ pub enum Decision {
 pub fn decide(policy: Policy, why: Why, view: &View, t: &Thresholds) -> (Decision, bool) {
     let all = match policy {
         Policy::Independent | Policy::Staggered => false,
-        Policy::Synchronised | Policy::Forecast => true,
+        Policy::Synchronised | Policy::Forecast | Policy::Interruptible => true,
         Policy::Adaptive(_) | Policy::Measured => view.mode == Mode::Synchronised,
     };
     match why {
+        Why::Overflow if view.marking.is_some() => (while_marking(view), true),
         Why::Overflow => match overflow(&view.seen.heap, view.largest, t) {
             Growth::Grow(to) => (Decision::Grow(to), false),
             Growth::Collect => (Decision::Collect, all),
@@ -89,7 +94,7 @@ pub fn joins(policy: Policy, kind: Kind, view: &View, t: &Thresholds) -> bool {
     match policy {
         Policy::Independent | Policy::Staggered => false,
         Policy::Synchronised | Policy::Adaptive(_) => true,
-        Policy::Forecast | Policy::Measured => half_way(kind, view, t),
+        Policy::Forecast | Policy::Measured | Policy::Interruptible => half_way(kind, view, t),
     }
 }
 
@@ -100,6 +105,22 @@ pub(crate) fn half_way(kind: Kind, view: &View, t: &Thresholds) -> bool {
         Kind::Young => true,
         Kind::Full => forecast(view, t).is_some_and(|left| left <= view.seen.interval(Kind::Full).length),
     }
+}
+
+/// A little more room, as long as marking goes on.
+fn while_marking(view: &View) -> Decision {
+    let (heap, began) = (&view.seen.heap, view.marking.unwrap_or(0));
+    let most = began.saturating_add(began / WHILE_MARKING).min(if heap.limit == 0 { u64::MAX } else { heap.limit });
+    let to = heap.size.saturating_add((heap.size / GROWTH_STEP).max(heap.wanted)).min(most);
+    if to >= heap.size.saturating_add(heap.wanted) && to > heap.size { Decision::Grow(to) } else { Decision::Collect }
+}
+
+/// Is it time to begin marking in slices? It is where the paper's rule would have a full heap collected; the heap then has to be a little
+/// larger, by what is allocated while marking goes on (5.1).
+pub fn marks(policy: Policy, view: &View, t: &Thresholds) -> bool {
+    let heap = &view.seen.heap;
+    let grows = heap.size as f64 <= t.c * view.largest as f64;
+    policy == Policy::Interruptible && view.marking.is_none() && !grows && heap.allocated > threshold(heap.size, t)
 }
 
 /// How long it will be until this node collects, if it allocates as it has since its last collection. `None`: it has allocated nothing.
@@ -128,8 +149,9 @@ mod tests {
     fn each_policy_grows_by_the_same_rule() {
         for policy in Policy::all() {
             for mode in [Mode::Independent, Mode::Synchronised] {
-                let ask =
-                    |size, allocated, largest| decide(policy, Why::Overflow, &View { seen: &seen(size, allocated, 9), mode, largest }, &T);
+                let ask = |size, allocated, largest| {
+                    decide(policy, Why::Overflow, &View { seen: &seen(size, allocated, 9), mode, largest, marking: None }, &T)
+                };
                 assert_eq!(ask(800, 700, 1000), (Decision::Grow(1000), false));
                 let all = match policy {
                     Policy::Adaptive(_) | Policy::Measured => mode == Mode::Synchronised,
@@ -142,7 +164,7 @@ mod tests {
     #[test]
     fn what_the_program_asks_for_is_its_own() {
         for policy in Policy::all() {
-            let view = View { seen: &seen(900, 1, 9), mode: Mode::Synchronised, largest: 0 };
+            let view = View { seen: &seen(900, 1, 9), mode: Mode::Synchronised, largest: 0, marking: None };
             assert_eq!(decide(policy, Why::Start, &view, &T), (Decision::Collect, false));
         }
     }
@@ -150,7 +172,7 @@ mod tests {
     fn forecasts() {
         let ask = |allocated, largest| {
             let seen = seen(900, allocated, 100);
-            let view = View { seen: &seen, mode: Mode::Synchronised, largest };
+            let view = View { seen: &seen, mode: Mode::Synchronised, largest, marking: None };
             (forecast(&view, &T), joins(Policy::Forecast, Kind::Full, &view, &T), joins(Policy::Synchronised, Kind::Full, &view, &T))
         };
         assert_eq!(ask(0, 0), (None, false, true));
@@ -158,5 +180,21 @@ mod tests {
         assert_eq!(ask(150, 0), (Some(100), true, true));
         assert_eq!(ask(900, 0), (Some(0), true, true));
         assert_eq!(ask(150, 3000), (Some(566), false, true));
+    }
+    #[test]
+    fn marking_begins_where_others_collect_and_ends_in_a_stop_when_memory_is_short() {
+        let ask = |allocated, largest, marking| {
+            let seen = seen(900, allocated, 100);
+            let view = View { seen: &seen, mode: Mode::Synchronised, largest, marking };
+            assert!(!marks(Policy::Measured, &view, &T));
+            (marks(Policy::Interruptible, &view, &T), decide(Policy::Interruptible, Why::Overflow, &view, &T))
+        };
+        assert_eq!(
+            [ask(300, 0, None).0, ask(301, 0, None).0, ask(301, 1200, None).0, ask(301, 0, Some(900)).0],
+            [false, true, false, false]
+        );
+        assert_eq!(ask(299, 0, Some(900)).1, (Decision::Grow(956), true));
+        assert_eq!(ask(299, 0, Some(720)).1, (Decision::Collect, true));
+        assert_eq!(ask(301, 0, None).1, (Decision::Collect, true));
     }
 }

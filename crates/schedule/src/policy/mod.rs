@@ -6,7 +6,7 @@
 mod decide;
 
 pub(crate) use decide::half_way;
-pub use decide::{Decision, Observed, View, Why, decide, forecast, joins};
+pub use decide::{Decision, Observed, View, Why, decide, forecast, joins, marks};
 
 /// How nodes collect just now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +35,14 @@ pub enum Policy {
     /// *Ours.* As `Forecast`, and adaptive by trial: where the paper's conditions favour independence, counting speculative work as idle,
     /// it is tried, and given up where nodes then get less done than before; each failure makes the next trial come later.
     Measured,
+    /// *Ours*, after 5.1. Marking goes on in slices between messages and whenever a node is idle. Whoever begins orders all
+    /// to, so that all are slow at once. The heap may grow a little meanwhile; one that is full nevertheless stops its node and orders all:
+    /// the paper's last resort, in which the others mark while they wait.
+    Interruptible,
 }
 
 /// Names of policies, the paper's own last.
-const NAMES: [(&str, Policy); 11] = [
+const NAMES: [(&str, Policy); 12] = [
     ("independent", Policy::Independent),
     ("synchronised", Policy::Synchronised),
     ("adaptive-synchronised", Policy::Adaptive(Mode::Synchronised)),
@@ -46,6 +50,7 @@ const NAMES: [(&str, Policy); 11] = [
     ("staggered", Policy::Staggered),
     ("forecast", Policy::Forecast),
     ("measured", Policy::Measured),
+    ("interruptible", Policy::Interruptible),
     ("FI", Policy::Independent),
     ("FS", Policy::Synchronised),
     ("AS", Policy::Adaptive(Mode::Synchronised)),
@@ -55,7 +60,7 @@ const NAMES: [(&str, Policy); 11] = [
 impl Policy {
     /// Each of them, once.
     pub fn all() -> impl Iterator<Item = Policy> {
-        NAMES[..7].iter().map(|n| n.1)
+        NAMES[..8].iter().map(|n| n.1)
     }
     /// The policy of this name; the paper's abbreviations are names too.
     pub fn named(name: &str) -> Option<Policy> {
@@ -69,7 +74,7 @@ impl Policy {
     pub fn start(self) -> Mode {
         match self {
             Policy::Independent | Policy::Staggered => Mode::Independent,
-            Policy::Synchronised | Policy::Forecast | Policy::Measured => Mode::Synchronised,
+            Policy::Synchronised | Policy::Forecast | Policy::Measured | Policy::Interruptible => Mode::Synchronised,
             Policy::Adaptive(start) => start,
         }
     }
@@ -89,6 +94,6 @@ mod tests {
             assert_eq!(Policy::named(p.name()), Some(p));
         }
         assert_eq!((Policy::named("AS"), Policy::named("as")), (Some(Policy::Adaptive(Mode::Synchronised)), None));
-        assert_eq!(Policy::all().count(), 7);
+        assert_eq!(Policy::all().count(), 8);
     }
 }

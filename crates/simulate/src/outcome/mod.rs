@@ -28,8 +28,8 @@ pub struct Parts {
     pub ordered: u64,
     /// How many idle periods there were.
     pub idle_periods: u64,
-    /// The heap's size in the end; of all nodes together, that of all heaps.
-    pub heap: u64,
+    /// The most that the heap was; of all nodes together, the sum of that.
+    pub peak: u64,
 }
 
 impl Parts {
@@ -80,7 +80,7 @@ impl Outcome {
             sum.collections += p.collections;
             sum.ordered += p.ordered;
             sum.idle_periods += p.idle_periods;
-            sum.heap += p.heap;
+            sum.peak += p.peak;
         }
         sum
     }
@@ -95,8 +95,8 @@ impl Outcome {
         let mut line = |name: &str, p: &Parts| {
             let _ = writeln!(
                 out,
-                "{name} active {} speculative {} idle {} collecting {} overhead {} collections {} ordered {} idle-periods {} heap {}",
-                p.active, p.speculative, p.idle, p.collecting, p.overhead, p.collections, p.ordered, p.idle_periods, p.heap
+                "{name} active {} speculative {} idle {} collecting {} overhead {} collections {} ordered {} idle-periods {} peak {}",
+                p.active, p.speculative, p.idle, p.collecting, p.overhead, p.collections, p.ordered, p.idle_periods, p.peak
             );
         };
         for (n, p) in self.nodes.iter().enumerate() {

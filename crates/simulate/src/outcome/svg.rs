@@ -28,7 +28,7 @@ impl Timeline {
     /// A picture: a row for each node, collections on top with what they were decided by as tooltips, messages where they are few.
     pub fn svg(&self, title: &str) -> String {
         let end = self.end.max(1);
-        let x = |t: Time| LEFT as f64 + (WIDTH - LEFT - 20) as f64 * t.min(end) as f64 / end as f64;
+        let x = |t: Time| LEFT as f64 + (WIDTH - LEFT - 40) as f64 * t.min(end) as f64 / end as f64;
         let y = |n: u32| TOP + n as u64 * ROW;
         let height = y(self.nodes) + 40;
         let mut out = String::new();
@@ -66,12 +66,11 @@ impl Timeline {
         }
         for c in &self.collections {
             let i = &c.seen.kinds[1];
-            let why = if c.ordered {
-                "ordered"
-            } else if c.orders {
-                "orders all"
-            } else {
-                "alone"
+            let why = match (c.sliced, c.ordered, c.orders) {
+                (true, ..) => "in slices",
+                (_, true, _) => "ordered",
+                (_, _, true) => "orders all",
+                _ => "alone",
             };
             let mode = if c.mode == Mode::Synchronised { "synchronised" } else { "independent" };
             let _ = writeln!(
@@ -79,7 +78,7 @@ impl Timeline {
                 r#"<rect class="f" x="{:.2}" y="{}" width="{:.2}" height="{BAR}"><title>{why}, {mode}; at {} ms for {} ms; A {} KB of H {} KB; n {}, L {} ms, used {:.2}, useful {:.2}</title></rect>"#,
                 x(c.at),
                 y(c.node),
-                (x(c.at.saturating_add(c.took)) - x(c.at)).max(0.5),
+                if c.sliced { 1.0 } else { (x(c.at.saturating_add(c.took)) - x(c.at)).max(0.5) },
                 c.at / 1_000_000,
                 c.took / 1_000_000,
                 c.seen.heap.allocated / 1024,
@@ -101,7 +100,7 @@ impl Timeline {
     /// What each node did. A span that is thinner than a third of a unit is left to what is around it, which is drawn over it.
     fn bars(&self, out: &mut String, x: &impl Fn(Time) -> f64, y: &impl Fn(u32) -> u64) {
         for n in 0..self.nodes {
-            let _ = writeln!(out, r#"<rect class="i" x="{LEFT}" y="{}" width="{}" height="{BAR}"/>"#, y(n), WIDTH - LEFT - 20);
+            let _ = writeln!(out, r#"<rect class="i" x="{LEFT}" y="{}" width="{}" height="{BAR}"/>"#, y(n), WIDTH - LEFT - 40);
             let mut drawn = 0.0;
             for &(_, doing, from, to) in self.spans.iter().filter(|s| s.0 == n && s.1 != Doing::Idle) {
                 let (a, b) = (x(from).max(drawn), x(to));

@@ -40,6 +40,8 @@ pub struct Collection {
     pub ordered: bool,
     /// It ordered all others.
     pub orders: bool,
+    /// It goes on in slices.
+    pub sliced: bool,
     /// How the node collected at the time.
     pub mode: Mode,
     /// What it saw.

@@ -2,9 +2,9 @@
 
 use super::Failure;
 use super::event::What;
-use super::machine::{Busy, Machine};
+use super::machine::{Busy, Machine, Marking};
 use crate::outcome::{Collection, Doing};
-use kumi_schedule::{Decision, Kind, Request};
+use kumi_schedule::{Decision, Kind, Policy, Request};
 
 impl Machine<'_> {
     fn view(&self, n: u32) -> usize {
@@ -47,20 +47,42 @@ impl Machine<'_> {
         let view = self.view(n);
         let h = &mut self.hosts[n as usize];
         let mode = h.schedule.mode(self.now, &self.views[view], Kind::Full);
-        let took = self.s.collection(h.live, h.size);
+        // What is left, where marking has begun.
+        let took = h.marking.map_or(self.s.collection(h.live, h.size), |m| m.left);
         h.busy = Busy::Collecting;
         h.turn = h.turn.wrapping_add(1);
-        h.parts.collections += 1;
+        h.parts.collections += h.marking.is_none() as u64;
         h.parts.ordered += ordered as u64;
-        self.timeline.collection(Collection { node: n, at: self.now, took, ordered, orders, mode, seen });
+        self.timeline.collection(Collection { node: n, at: self.now, took, ordered, orders, sliced: false, mode, seen });
         self.enter(n, Doing::Collecting);
         self.queue.push(self.now.saturating_add(took), What::Collected(n));
+    }
+    /// Something was allocated.
+    pub fn look_ahead(&mut self, n: u32) {
+        if self.o.policy == Policy::Interruptible || self.o.nodes.hints {
+            let (seen, view, now) = (self.seen(n, 0), self.view(n), self.now);
+            self.hosts[n as usize].schedule.look(now, &self.views[view], &seen);
+            self.drain(n);
+        }
+    }
+    /// Marking in slices begins.
+    pub fn mark(&mut self, n: u32) {
+        let (seen, view) = (self.seen(n, 0), self.view(n));
+        let h = &mut self.hosts[n as usize];
+        let mode = h.schedule.mode(self.now, &self.views[view], Kind::Full);
+        let left = self.s.marking(h.live, h.size);
+        h.marking = Some(Marking { left, before: h.allocated, size: h.size });
+        h.parts.collections += 1;
+        self.timeline.collection(Collection { node: n, at: self.now, took: left, ordered: false, orders: false, sliced: true, mode, seen });
     }
     pub fn collected(&mut self, n: u32) -> Result<(), Failure> {
         let view = self.view(n);
         let now = self.now;
         let h = &mut self.hosts[n as usize];
-        h.allocated = 0;
+        h.parts.peak = h.parts.peak.max(h.size);
+        let marking = h.marking.take();
+        h.allocated = marking.map_or(0, |m| h.allocated.saturating_sub(m.before));
+        h.size = marking.map_or(h.size, |m| m.size.max(h.live + h.allocated));
         h.busy = Busy::No;
         h.meter.collected(now, Kind::Full);
         h.schedule.collected(now, &self.views[view], Kind::Full, h.size);

@@ -24,6 +24,7 @@ impl Machine<'_> {
                     }
                 }
                 Action::Collect(_) => self.hosts[n as usize].wants = true,
+                Action::Mark(_) => self.mark(n),
                 Action::InForce(Kind::Full, mode) => self.switches.push((self.now, n, mode)),
                 Action::InForce(Kind::Young, _) => {}
             }

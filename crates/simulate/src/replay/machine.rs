@@ -20,6 +20,19 @@ pub enum Busy {
     Compute(Time),
     /// A collection.
     Collecting,
+    /// A slice of one.
+    Marking(Time),
+}
+
+/// Marking in slices.
+#[derive(Clone, Copy)]
+pub struct Marking {
+    /// What is left of it.
+    pub left: Time,
+    /// What was allocated when it began; the rest lives until the next.
+    pub before: u64,
+    /// The heap's size at that time; what it has grown by is lent.
+    pub size: u64,
 }
 
 /// A node.
@@ -36,6 +49,9 @@ pub struct Host {
     pub sent: Time,
     /// What arrived while it collected.
     pub held: Vec<u32>,
+    pub marking: Option<Marking>,
+    /// What the program has had since the last slice of marking.
+    pub had: Time,
     /// It was ordered to collect.
     pub wants: bool,
     pub size: u64,
@@ -102,6 +118,8 @@ impl<'a> Machine<'a> {
             owed: 0,
             sent: 0,
             held: Vec::new(),
+            marking: None,
+            had: 0,
             wants: false,
             size: s.heap,
             live: 0,
@@ -209,7 +227,7 @@ impl<'a> Machine<'a> {
             let h = &mut self.hosts[n as usize];
             *h.parts.of(h.doing) += self.now - h.since;
             self.timeline.span(n, h.doing, h.since, self.now);
-            h.parts.heap = h.size;
+            h.parts.peak = h.parts.peak.max(h.size);
         }
         self.latencies.sort_unstable();
         self.timeline.end = self.now;

@@ -35,6 +35,15 @@ impl Machine<'_> {
                 return Ok(());
             }
             let best = h.ready.iter().position(|q| !q.is_empty());
+            let idle = h.current.is_none() && best.is_none();
+            let turn = self.s.collecting.slice.max(1).saturating_mul(self.s.collecting.between.max(1));
+            if let Some(m) = h.marking.filter(|_| idle || (h.had >= turn && best != Some(Class::Handler as usize))) {
+                let slice = m.left.min(self.s.collecting.slice.max(1));
+                (h.busy, h.had) = (Busy::Marking(slice), 0);
+                self.enter(n, Doing::Collecting);
+                self.lasts(n, slice);
+                return Ok(());
+            }
             let current = h.current.map(|j| (j, self.p.jobs[j as usize].class as usize));
             match (current, best) {
                 (Some((_, class)), best) if best.is_none_or(|b| b >= class) => {}
@@ -76,7 +85,8 @@ impl Machine<'_> {
                     j.left = t;
                 }
                 if j.left > 0 {
-                    let left = j.left;
+                    let turn = self.s.collecting.slice.max(1).saturating_mul(self.s.collecting.between.max(1));
+                    let left = if h.marking.is_some() { j.left.min(turn - h.had.min(turn - 1)) } else { j.left };
                     h.busy = Busy::Compute(self.now);
                     let speculative = self.class(job) == Class::Speculative;
                     self.enter(n, if speculative { Doing::Speculative } else { Doing::Active });
@@ -93,6 +103,7 @@ impl Machine<'_> {
                     Op::Keep(_) => h.live += b,
                     _ => h.allocated += b,
                 }
+                self.look_ahead(n);
             }
             // Garbage from now on.
             Op::Release(b) => {
@@ -170,12 +181,21 @@ impl Machine<'_> {
         if h.turn != turn {
             return Ok(());
         }
-        if let (Busy::Compute(_), Some(job)) = (h.busy, h.current) {
-            let j = &mut self.jobs[job as usize];
-            (j.left, j.at) = (0, j.at + 1);
+        match h.busy {
+            Busy::Marking(slice) => {
+                h.busy = Busy::No;
+                let left = h.marking.as_mut().map_or(0, |m| {
+                    m.left -= slice;
+                    m.left
+                });
+                if left == 0 { self.collected(n) } else { self.dispatch(n) }
+            }
+            Busy::Compute(_) => self.interrupt(n),
+            _ => {
+                h.busy = Busy::No;
+                self.dispatch(n)
+            }
         }
-        h.busy = Busy::No;
-        self.dispatch(n)
     }
     /// Whatever a worker computes waits: something may be more urgent.
     pub fn interrupt(&mut self, n: u32) -> Result<(), Failure> {
@@ -183,6 +203,7 @@ impl Machine<'_> {
         if let (Busy::Compute(since), Some(job)) = (h.busy, h.current) {
             let j = &mut self.jobs[job as usize];
             j.left -= self.now - since;
+            h.had = h.had.saturating_add(self.now - since);
             if j.left == 0 {
                 j.at += 1;
             }
