@@ -35,7 +35,7 @@ pub enum Policy {
     /// *Ours.* As `Forecast`, and adaptive by trial: where the paper's conditions favour independence, counting speculative work as idle,
     /// it is tried, and given up where nodes then get less done than before; each failure makes the next trial come later.
     Measured,
-    /// *Ours*, after 5.1. Marking goes on in slices between messages and whenever a node is idle. Whoever begins orders all
+    /// *Ours*, after 5.1. Marking goes on in slices between messages and whenever a node is idle, or would only speculate. Whoever begins orders all
     /// to, so that all are slow at once. The heap may grow a little meanwhile; one that is full nevertheless stops its node and orders all:
     /// the paper's last resort, in which the others mark while they wait.
     Interruptible,

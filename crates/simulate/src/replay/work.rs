@@ -35,7 +35,9 @@ impl Machine<'_> {
                 return Ok(());
             }
             let best = h.ready.iter().position(|q| !q.is_empty());
-            let idle = h.current.is_none() && best.is_none();
+            // Speculative work can wait.
+            let idle = best.is_none_or(|b| b == Class::Speculative as usize)
+                && h.current.is_none_or(|j| self.p.jobs[j as usize].class == Class::Speculative);
             let turn = self.s.collecting.slice.max(1).saturating_mul(self.s.collecting.between.max(1));
             if let Some(m) = h.marking.filter(|_| idle || (h.had >= turn && best != Some(Class::Handler as usize))) {
                 let slice = m.left.min(self.s.collecting.slice.max(1));
