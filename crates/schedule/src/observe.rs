@@ -79,13 +79,16 @@ impl Meter {
     pub fn change(&mut self, now: Time, doing: Doing) {
         let waits = |d| matches!(d, Doing::Idle | Doing::Speculative);
         self.spend(now);
+        // What a slice of marking interrupts goes on after it.
+        let was = if self.doing == Doing::Collecting { self.before } else { self.doing };
         for k in &mut self.kinds {
-            k.idle_periods += (doing == Doing::Idle && self.doing != Doing::Idle) as u64;
-            k.waits += (waits(doing) && !waits(self.doing)) as u64;
+            k.idle_periods += (doing == Doing::Idle && was != Doing::Idle) as u64;
+            k.waits += (waits(doing) && !waits(was)) as u64;
         }
         self.doing = doing;
     }
-    /// A collection begins, or a slice of one; what is done between slices is told by [`Meter::change`].
+    /// A collection begins, or a slice of one; what is done between slices is told by [`Meter::change`], and so is that a node is idle whose
+    /// idle time a slice is to fill.
     pub fn collection(&mut self, now: Time) {
         self.spend(now);
         self.collection.get_or_insert((now, self.kinds));
@@ -171,10 +174,12 @@ mod tests {
         assert_eq!((i.length, i.idle_periods, i.idle, i.collection), (20, 0, 10, 5));
         assert_eq!(m.interval(Kind::Young, 140).collection, 4);
         // In slices.
+        m.change(149, Doing::Idle);
         m.collection(150);
-        m.change(153, Doing::Active);
+        m.change(153, Doing::Idle);
+        m.change(154, Doing::Active);
         m.collection(160);
         m.collected(164, Kind::Full);
-        assert_eq!((m.interval(Kind::Full, 170).collection, m.interval(Kind::Full, 170).length), (7, 13));
+        assert_eq!(m.interval(Kind::Full, 170), Interval { length: 13, collection: 7, idle: 1, ..Interval::default() });
     }
 }

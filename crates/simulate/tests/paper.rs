@@ -70,8 +70,8 @@ fn the_papers_adaptive_strategies_fail_where_it_says_and_ours_holds() {
     }
     let [fs, ours] = run(Pattern::BarnesHut, 64, [FS, Policy::Measured]);
     assert!(ratio(&ours, &fs) < 1.02);
-    let [fi, ours] = run(Pattern::Rna, 64, [FI, Policy::Measured]);
-    assert!(ratio(&ours, &fi) < 1.03);
+    let [fi, ours, combined] = run(Pattern::Rna, 64, [FI, Policy::Measured, Policy::Combined]);
+    assert!(ratio(&ours, &fi) < 1.03 && ratio(&combined, &fi) < 1.03);
 }
 
 #[test]
@@ -84,10 +84,11 @@ fn nodes_that_are_not_alike_pay_for_each_other_in_step() {
 #[test]
 fn marking_between_messages_uses_idle_time_and_costs_a_quarter_of_the_heap() {
     for pattern in [Pattern::BarnesHut, Pattern::Cky] {
-        let all = run(pattern, 64, [FI, FS, AS, AI, Policy::Interruptible]);
+        let all = run(pattern, 64, [FI, FS, AS, AI, Policy::Interruptible, Policy::Combined]);
         let best = all[..4].iter().min_by_key(|o| o.end).unwrap();
         let (t, u) = (all[4].total(), best.total());
         assert!(ratio(&all[4], best) < 0.98 && t.idle * 2 < u.idle, "{pattern:?}: {} {t:?} {u:?}", ratio(&all[4], best));
         assert!(t.peak as f64 <= u.peak as f64 * 1.3);
+        assert!(ratio(&all[5], best) < 0.99, "{pattern:?}: {}", ratio(&all[5], best));
     }
 }

@@ -101,7 +101,7 @@ fn traces_of_all_kinds() {
             }
         }
         let Ok(text) = String::from_utf8(bytes) else { continue };
-        let policy = Policy::all().nth(c.below(8) as usize).unwrap();
+        let policy = Policy::all().nth(c.below(9) as usize).unwrap();
         if let Ok(trace) = Trace::parse(&text) {
             replayed += replay(&trace, &Setting { longest: 10_000 * MS, ..Setting::ap1000() }, &drawn(policy)).is_ok() as u32;
         }

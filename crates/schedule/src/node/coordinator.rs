@@ -65,13 +65,13 @@ impl Coordinator {
     pub fn report(&mut self, from: NodeId, kind: Kind, report: Report, policy: Policy, members: &Members, o: &Options) -> Option<Mode> {
         let (side, t, nodes) = (&mut self.kinds[kind as usize], &o.thresholds, members.len());
         match (policy, side.mode) {
-            (Policy::Measured, Mode::Independent) => {
+            (p, Mode::Independent) if p.tries() => {
                 if side.trial.report(from, &report, nodes, t) {
                     return side.switch(Mode::Synchronised);
                 }
                 None
             }
-            (Policy::Measured | Policy::Adaptive(_), Mode::Synchronised) => {
+            (p, Mode::Synchronised) if p.adapts() => {
                 side.reports.retain(|n, _| members.has(*n));
                 // Ours: a collection is over when all have reported it, or somebody reports the next.
                 let early = side.reports.contains_key(&from).then(|| side.verdict(policy, members, o)).flatten();
@@ -111,7 +111,7 @@ impl Side {
         let (nodes, t) = (members.len(), &o.thresholds);
         let independent = match policy {
             // Ours: nodes that let an order pass report nothing, and harm nobody by that.
-            Policy::Measured => self.trial.verdict(&reports, reports.len().min(nodes), t),
+            p if p.tries() => self.trial.verdict(&reports, reports.len().min(nodes), t),
             _ => self.counter.verdict(favours_independent(reports.values(), nodes, t)),
         };
         if independent { self.switch(Mode::Independent) } else { None }

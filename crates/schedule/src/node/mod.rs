@@ -215,7 +215,7 @@ impl Node {
                 let view = self.view(now, members, kind, seen);
                 if !self.has_just(now, kind, seen) && joins(self.policy, kind, &view, &self.o.thresholds) {
                     self.tell(now, members, kind, seen);
-                    if self.policy == Policy::Interruptible && kind == Kind::Full {
+                    if self.policy.slices(view.mode) && kind == Kind::Full {
                         self.mark(seen);
                     } else {
                         self.begin(now, kind);
@@ -278,6 +278,7 @@ impl Node {
     fn begin_marking(&mut self, now: Time, members: &Members, seen: &Observed) {
         let view = self.view(now, members, Kind::Full, seen);
         if !self.busy && marks(self.policy, &view, &self.o.thresholds) {
+            self.tell(now, members, Kind::Full, seen);
             self.actions.push_back(Action::All(Message::Order(Kind::Full)));
             self.mark(seen);
         }
@@ -299,7 +300,8 @@ impl Node {
         if decision == Decision::Collect {
             // A collection that is asked of the host already has been told.
             if !self.busy {
-                if all || view.mode == Mode::Independent {
+                // Nor is one that marking has begun told again.
+                if (all || view.mode == Mode::Independent) && self.marking.is_none() {
                     self.tell(now, members, kind, seen);
                 }
                 if all {
@@ -328,7 +330,7 @@ impl Node {
     /// What the coordinator is told before a collection (3.3).
     fn tell(&mut self, now: Time, members: &Members, kind: Kind, seen: &Observed) {
         let i = seen.interval(kind);
-        let ours = self.policy == Policy::Measured;
+        let ours = self.policy.tries();
         let (n, utilisation) = if ours { (i.waits, i.useful()) } else { (i.idle_periods, i.utilisation()) };
         let message = match self.mode(now, members, kind) {
             _ if !self.policy.adapts() => return,

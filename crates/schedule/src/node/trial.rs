@@ -1,4 +1,4 @@
-//! *Ours*: independence on trial, for [`Policy::Measured`](crate::Policy::Measured).
+//! *Ours*: independence on trial, for [`Policy::Measured`](crate::Policy::Measured) and [`Policy::Combined`](crate::Policy::Combined).
 //!
 //! The paper predicts what independence would cost by counting idle periods while collections are in step. A program that hides
 //! so much latency as there is then, and no more, has none (3.3). So here the prediction only says when a trial is worth it, and what

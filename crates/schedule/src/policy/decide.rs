@@ -73,7 +73,7 @@ pub fn decide(policy: Policy, why: Why, view: &View, t: &Thresholds) -> (Decisio
     let all = match policy {
         Policy::Independent | Policy::Staggered => false,
         Policy::Synchronised | Policy::Forecast | Policy::Interruptible => true,
-        Policy::Adaptive(_) | Policy::Measured => view.mode == Mode::Synchronised,
+        Policy::Adaptive(_) | Policy::Measured | Policy::Combined => view.mode == Mode::Synchronised,
     };
     match why {
         Why::Overflow if view.marking.is_some() => (while_marking(view), true),
@@ -94,7 +94,7 @@ pub fn joins(policy: Policy, kind: Kind, view: &View, t: &Thresholds) -> bool {
     match policy {
         Policy::Independent | Policy::Staggered => false,
         Policy::Synchronised | Policy::Adaptive(_) => true,
-        Policy::Forecast | Policy::Measured | Policy::Interruptible => half_way(kind, view, t),
+        Policy::Forecast | Policy::Measured | Policy::Interruptible | Policy::Combined => half_way(kind, view, t),
     }
 }
 
@@ -120,7 +120,7 @@ fn while_marking(view: &View) -> Decision {
 pub fn marks(policy: Policy, view: &View, t: &Thresholds) -> bool {
     let heap = &view.seen.heap;
     let grows = heap.size as f64 <= t.c * view.largest as f64;
-    policy == Policy::Interruptible && view.marking.is_none() && !grows && heap.allocated > threshold(heap.size, t)
+    policy.slices(view.mode) && view.marking.is_none() && !grows && heap.allocated > threshold(heap.size, t)
 }
 
 /// How long it will be until this node collects, if it allocates as it has since its last collection. `None`: it has allocated nothing.
@@ -154,7 +154,7 @@ mod tests {
                 };
                 assert_eq!(ask(800, 700, 1000), (Decision::Grow(1000), false));
                 let all = match policy {
-                    Policy::Adaptive(_) | Policy::Measured => mode == Mode::Synchronised,
+                    Policy::Adaptive(_) | Policy::Measured | Policy::Combined => mode == Mode::Synchronised,
                     p => p.start() == Mode::Synchronised,
                 };
                 assert_eq!(ask(900, 301, 1000), (Decision::Collect, all), "{policy:?}");

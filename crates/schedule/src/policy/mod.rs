@@ -39,10 +39,12 @@ pub enum Policy {
     /// to, so that all are slow at once. The heap may grow a little meanwhile; one that is full nevertheless stops its node and orders all:
     /// the paper's last resort, in which the others mark while they wait.
     Interruptible,
+    /// *Ours.* As `Measured`, but what is in step is marking in slices, as `Interruptible` does it.
+    Combined,
 }
 
 /// Names of policies, the paper's own last.
-const NAMES: [(&str, Policy); 12] = [
+const NAMES: [(&str, Policy); 13] = [
     ("independent", Policy::Independent),
     ("synchronised", Policy::Synchronised),
     ("adaptive-synchronised", Policy::Adaptive(Mode::Synchronised)),
@@ -51,6 +53,7 @@ const NAMES: [(&str, Policy); 12] = [
     ("forecast", Policy::Forecast),
     ("measured", Policy::Measured),
     ("interruptible", Policy::Interruptible),
+    ("combined", Policy::Combined),
     ("FI", Policy::Independent),
     ("FS", Policy::Synchronised),
     ("AS", Policy::Adaptive(Mode::Synchronised)),
@@ -60,7 +63,7 @@ const NAMES: [(&str, Policy); 12] = [
 impl Policy {
     /// Each of them, once.
     pub fn all() -> impl Iterator<Item = Policy> {
-        NAMES[..8].iter().map(|n| n.1)
+        NAMES[..9].iter().map(|n| n.1)
     }
     /// The policy of this name; the paper's abbreviations are names too.
     pub fn named(name: &str) -> Option<Policy> {
@@ -74,13 +77,21 @@ impl Policy {
     pub fn start(self) -> Mode {
         match self {
             Policy::Independent | Policy::Staggered => Mode::Independent,
-            Policy::Synchronised | Policy::Forecast | Policy::Measured | Policy::Interruptible => Mode::Synchronised,
+            Policy::Synchronised | Policy::Forecast | Policy::Measured | Policy::Interruptible | Policy::Combined => Mode::Synchronised,
             Policy::Adaptive(start) => start,
         }
     }
     /// Is what is in force for the coordinator to say?
     pub fn adapts(self) -> bool {
-        matches!(self, Policy::Adaptive(_) | Policy::Measured)
+        matches!(self, Policy::Adaptive(_) | Policy::Measured | Policy::Combined)
+    }
+    /// Is independence on trial, and speculative work counted as idle?
+    pub fn tries(self) -> bool {
+        matches!(self, Policy::Measured | Policy::Combined)
+    }
+    /// Does marking go on in slices while this is in force?
+    pub fn slices(self, mode: Mode) -> bool {
+        self == Policy::Interruptible || self == Policy::Combined && mode == Mode::Synchronised
     }
 }
 
@@ -94,6 +105,6 @@ mod tests {
             assert_eq!(Policy::named(p.name()), Some(p));
         }
         assert_eq!((Policy::named("AS"), Policy::named("as")), (Some(Policy::Adaptive(Mode::Synchronised)), None));
-        assert_eq!(Policy::all().count(), 8);
+        assert_eq!(Policy::all().count(), 9);
     }
 }

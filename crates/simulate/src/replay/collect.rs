@@ -4,7 +4,7 @@ use super::Failure;
 use super::event::What;
 use super::machine::{Busy, Machine, Marking};
 use crate::outcome::{Collection, Doing};
-use kumi_schedule::{Decision, Kind, Policy, Request};
+use kumi_schedule::{Decision, Kind, Mode, Request};
 
 impl Machine<'_> {
     fn view(&self, n: u32) -> usize {
@@ -59,7 +59,7 @@ impl Machine<'_> {
     }
     /// Something was allocated.
     pub fn look_ahead(&mut self, n: u32) {
-        if self.o.policy == Policy::Interruptible || self.o.nodes.hints {
+        if self.o.policy.slices(Mode::Synchronised) || self.o.nodes.hints {
             let (seen, view, now) = (self.seen(n, 0), self.view(n), self.now);
             self.hosts[n as usize].schedule.look(now, &self.views[view], &seen);
             self.drain(n);

@@ -6,6 +6,7 @@ use super::machine::{Busy, Machine};
 use crate::Time;
 use crate::outcome::Doing;
 use crate::trace::{Class, Op};
+use kumi_schedule::Doing as Instead;
 
 /// What became of a step.
 enum Step {
@@ -42,6 +43,10 @@ impl Machine<'_> {
             if let Some(m) = h.marking.filter(|_| idle || (h.had >= turn && best != Some(Class::Handler as usize))) {
                 let slice = m.left.min(self.s.collecting.slice.max(1));
                 (h.busy, h.had) = (Busy::Marking(slice), 0);
+                if idle {
+                    let speculates = h.current.is_some() || best.is_some();
+                    h.meter.change(self.now, if speculates { Instead::Speculative } else { Instead::Idle });
+                }
                 self.enter(n, Doing::Collecting);
                 self.lasts(n, slice);
                 return Ok(());
