@@ -335,6 +335,7 @@ fn messages_of_all_kinds() {
             let _ = (c.nodes[to].next(), c.nodes[to].avoid(c.now, from), c.mode(to));
             if chance.percent(10) {
                 c.nodes[to].tick(c.now, &c.members, &c.seen[to]);
+                assert!(c.nodes[to].next() > c.now || c.now > Time::MAX / 2);
                 c.nodes[to].collected(c.now, &c.members, Kind::Full, chance.next());
             }
         }

@@ -1,26 +1,4 @@
-//! The text form of a trace, version 1.
-//!
-//! ```text
-//! kumi-trace 1
-//! nodes 2
-//! task 0 s1>1:64 w2 c500000
-//! handler 1 w1 c1000000 a4096 s2>0:64
-//! ```
-//!
-//! UTF-8, lines end with LF. The first line is the version, the second the number of nodes, from 1 to 65536. Each further one is a task:
-//! `task`, `handler` or `spec` (how urgent), its node, its steps, with single spaces between. Empty lines and lines that begin with `#`
-//! mean nothing. Steps are a letter and decimal numbers:
-//!
-//! | step | |
-//! |---|---|
-//! | `c`*ns* | computes so many nanoseconds |
-//! | `a`*bytes* | allocates what the next collection frees |
-//! | `k`*bytes* | allocates what it keeps |
-//! | `r`*bytes* | lets go of what was kept |
-//! | `s`*message*`>`*node*`:`*bytes* | sends |
-//! | `w`*message* | waits for a message |
-//! | `t`*ns* | waits for a time |
-//! | `g` | asks for a collection |
+//! The text form of a trace, version 1: [`Trace`] says what it is.
 
 use super::{Class, MAX_NODES, Step, Task, Trace};
 use std::fmt::{self, Write};
