@@ -32,15 +32,19 @@ pub fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+/// The first so many seeds, or the one that is asked for.
+pub fn seeds(so_many: u64) -> std::ops::Range<u64> {
+    number("KUMI_SEED").map_or(0..so_many, |s| s..s + 1)
+}
+
 /// What is wrong with it, if anything is.
 pub fn wrong<P: Plan>(plan: &P) -> Option<String> {
     catch_unwind(AssertUnwindSafe(|| plan.run(0).wrong)).unwrap_or_else(|_| Some("panic".into()))
 }
 
-/// Panics where one of the first `seeds` seeds fails, or the one that is asked for, and tells it as small as it gets.
-pub fn check<P: Plan>(seeds: u64, plan: impl Fn(u64) -> P) {
-    let asked = number("KUMI_SEED");
-    let failed = asked.map_or(0..seeds, |s| s..s + 1).map(plan).find_map(|p| wrong(&p).map(|w| (p, w)));
+/// Panics where one of the first so many seeds fails, or the one that is asked for, and tells it as small as it gets.
+pub fn check<P: Plan>(so_many: u64, plan: impl Fn(u64) -> P) {
+    let failed = seeds(so_many).map(plan).find_map(|p| wrong(&p).map(|w| (p, w)));
     if let Some((plan, what)) = failed {
         panic!("{}", report(plan, &what));
     }

@@ -7,7 +7,7 @@ mod mallory;
 mod memory;
 
 use kumi_chance::Chance;
-use kumi_chance::simulate::number;
+use kumi_chance::simulate::{number, seeds};
 use kumi_remote::{Action, Arrived, Error, Import, Item, Life, NodeId, Options, Ref, Remote};
 use mallory::Mallory;
 use std::collections::{BTreeMap, BTreeSet};
@@ -235,7 +235,7 @@ impl World {
 #[test]
 fn frames_that_are_nearly_right() {
     let frames = number("KUMI_FRAMES").unwrap_or(400_000);
-    let seeds = number("KUMI_SEED").map_or(0..frames.div_ceil(RUN), |s| s..s + 1);
+    let seeds = seeds(frames.div_ceil(RUN));
     let (mut worst, mut nonsense, mut lost) = (0, 0, 0);
     for seed in seeds.clone() {
         let run = std::panic::catch_unwind(|| {

@@ -3,7 +3,7 @@
 use super::book::{Asked, Calls, Came, Kept, RUNNING, Runs};
 use super::message::{Call, Carried, How, Message, Target};
 use kumi_chance::Chance;
-use kumi_chance::simulate::number;
+use kumi_chance::simulate::{number, seeds};
 use kumi_remote::{Life, NodeId, Parcel, Ref};
 use kumi_wire::{Bytes, Decoder};
 use std::collections::BTreeMap;
@@ -13,8 +13,7 @@ fn frames() -> u64 {
 }
 /// So many runs of that many frames, by seeds; one that fails says its own.
 fn runs(each: u64, run: impl Fn(&mut Chance) + std::panic::RefUnwindSafe) {
-    let seeds = number("KUMI_SEED").map_or(0..frames().div_ceil(each), |s| s..s + 1);
-    for seed in seeds {
+    for seed in seeds(frames().div_ceil(each)) {
         let ok = std::panic::catch_unwind(|| run(&mut Chance::new(seed)));
         assert!(ok.is_ok(), "KUMI_SEED={seed} shows it");
     }
