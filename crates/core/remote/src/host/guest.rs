@@ -36,10 +36,6 @@ impl Guest for Listener {
             // What it said before it went has come.
             host.act(|inner, _, after| inner.nobody_wants(name, after));
         }
-        if host.node().is_some_and(|node| !node.is_member(name)) {
-            // What it said before it went has come.
-            host.act(|inner, _, after| inner.nobody_wants(name, after));
-        }
         if open && !host.node().is_some_and(|node| node.is_member(name) && node.connect(&node.peer(name))) {
             host.act(|inner, _, after| inner.none_answers(name, "is gone", after));
         }
