@@ -27,7 +27,12 @@ def tell(text) = $stdout.write(text.tr("\n", " ") << "\n")
 # A reference, what it is to, and since when and from whom it is had.
 Held = Struct.new(:ref, :token, :owner, :level, :lender, :since) do
   # As arguments.
-  def row = [ref, token, owner, level, ME]
+  def row = [ref, token, owner, level, ME, lender, since]
+
+  # One that was handed over by `lender` now; within this node it is had since it came here.
+  def self.of(ref, token, owner, level, lender, before, since)
+    lender == ME ? new(ref, token, owner, level, before, since) : new(ref, token, owner, level, lender, now)
+  end
 
   # Calls it. What comes of it, or nil.
   def call(what = "a call")
@@ -87,10 +92,10 @@ class Thing
   def itself_too = true
 
   # It refers to that one from now on.
-  def link(ref, token, owner, level, lender)
+  def link(*row)
     LOCK.synchronize do
       @links.shift if @links.size >= LINKS
-      @links << Held.new(ref, token, owner, level, lender, now)
+      @links << Held.of(*row)
     end
     true
   end
@@ -136,9 +141,9 @@ class Desk
 
   def make = (thing = Thing.new and [thing, thing.token, ME, thing.level, ME])
 
-  def take(ref, token, owner, level, lender)
+  def take(*row)
     FIGURES[:taken] += 1
-    TABLE.put(Held.new(ref, token, owner, level, lender, now))
+    TABLE.put(Held.of(*row))
     true
   end
 end
