@@ -1,11 +1,12 @@
 //! Numbers that look like chance and follow from a seed (splitmix64), and what those do who draw them: simulators look for a run that
-//! fails ([`simulate`]), and show that they find faults that are planted ([`bugs`]).
+//! fails ([`simulate`]), show that they find faults that are planted ([`bugs`]), and count the memory that a peer makes them hold ([`held`]).
 //!
 //! **Invariant.** Equal seeds and equal questions have equal answers, on every machine and in every version: a seed that a failure
 //! reports stays good.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod held;
 mod planted;
 pub mod simulate;
 
@@ -40,6 +41,16 @@ impl Chance {
     /// One of these, which are not none.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len() as u64) as usize]
+    }
+    /// Changes bytes in one place: cuts them there, puts one in, or changes one. At least one is to be there, and stays.
+    pub fn spoil(&mut self, bytes: &mut Vec<u8>) {
+        let at = self.below(bytes.len() as u64) as usize;
+        match self.below(4) {
+            0 => bytes.truncate(at.max(1)),
+            1 => bytes.insert(at, self.next() as u8),
+            2 => bytes[at] = self.pick(&[0, 1, 0x7f, 0x80, 0xff]),
+            _ => bytes[at] ^= 1 << self.below(8),
+        }
     }
     /// Numbers of its own that depend on nothing but this state.
     pub fn fork(&mut self) -> Chance {

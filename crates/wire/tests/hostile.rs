@@ -5,51 +5,12 @@
 mod common;
 
 use common::{Random, joined, sent, small, taken};
+use kumi_chance::held::{Counting, peak};
 use kumi_wire::value::Limits as ValueLimits;
 use kumi_wire::{Connection, Decoder, Hello, Lane, Reader, Role, Tree, Writer, validate};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-/// Counts what this thread holds, and the most that it held.
-struct Counting;
-
-thread_local! {
-    static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
-}
-
-fn count(n: isize) {
-    let _ = HELD.try_with(|held| {
-        let now = held.get().0 + n;
-        held.set((now, held.get().1.max(now)));
-    });
-}
-
-// SAFETY: every call goes to the system's allocator as it came; counting touches no memory that is allocated.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
-        // SAFETY: the caller's promises are handed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        count(-(layout.size() as isize));
-        // SAFETY: as above.
-        unsafe { System.dealloc(p, layout) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// The most that was held during the call, beyond what was held before it.
-fn peak<T>(f: impl FnOnce() -> T) -> (T, usize) {
-    let before = HELD.with(|held| {
-        held.set((held.get().0, held.get().0));
-        held.get().0
-    });
-    let result = f();
-    (result, (HELD.with(Cell::get).1 - before) as usize)
-}
 
 /// Rounds with seeds of their own: as many, or for as long as the environment says.
 fn rounds(n: u64, mut round: impl FnMut(&mut Random)) {

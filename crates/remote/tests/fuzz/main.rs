@@ -4,19 +4,21 @@
 //! `KUMI_FRAMES=10000000 cargo test --release -p kumi-remote --test fuzz` makes ten million; `KUMI_SEED` names a run to look at.
 
 mod mallory;
-mod memory;
 
-use kumi_chance::Chance;
 use kumi_chance::simulate::{number, seeds};
+use kumi_chance::{Chance, held};
 use kumi_remote::{Action, Arrived, Error, Import, Item, Life, NodeId, Options, Ref, Remote};
 use mallory::Mallory;
 use std::collections::{BTreeMap, BTreeSet};
+
+#[global_allocator]
+static ALLOCATOR: held::Counting = held::Counting;
 
 const MS: u64 = 1_000_000;
 /// Frames of one run.
 const RUN: u64 = 20_000;
 /// What both honest nodes and the lists here may take, with the quotas below.
-const BYTES: isize = 3 << 20;
+const BYTES: usize = 3 << 20;
 
 fn options() -> Options {
     Options { lease: 2000 * MS, exports: 100, imports: 100, parcels: 50, refs: 40, ..Options::default() }
@@ -239,7 +241,7 @@ fn frames_that_are_nearly_right() {
     let (mut worst, mut nonsense, mut lost) = (0, 0, 0);
     for seed in seeds.clone() {
         let run = std::panic::catch_unwind(|| {
-            memory::peak(|| {
+            held::peak(|| {
                 let mut w = World::new(seed);
                 w.run(RUN);
                 w.victim.remote.stats()

@@ -63,13 +63,7 @@ fn changed_messages_are_taken_whole_or_refused() {
         for _ in 0..10_000 {
             let mut bytes = message(c).encode().to_vec();
             for _ in 0..c.below(4) {
-                let at = c.below(bytes.len() as u64) as usize;
-                match c.below(4) {
-                    0 => bytes.truncate(at.max(1)),
-                    1 => bytes.insert(at, c.next() as u8),
-                    2 => bytes[at] = c.pick(&[0, 1, 0x7f, 0x80, 0xff]),
-                    _ => bytes[at] ^= 1 << c.below(8),
-                }
+                c.spoil(&mut bytes);
             }
             let bytes = Bytes::from(bytes);
             let Ok(m) = Message::decode(&bytes) else { continue };

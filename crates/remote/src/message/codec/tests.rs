@@ -78,13 +78,7 @@ fn changed_and_random_bytes_are_a_packet_or_refused() {
             bytes.insert(0, VERSION);
         } else {
             for _ in 0..c.between(1, 4) {
-                let at = c.below(bytes.len() as u64) as usize;
-                match c.below(4) {
-                    0 => bytes.truncate(at.max(1)),
-                    1 => bytes.insert(at, c.next() as u8),
-                    2 => bytes[at] = c.pick(&[0, 1, 0x7f, 0x80, 0xff]),
-                    _ => bytes[at] ^= 1 << c.below(8),
-                }
+                c.spoil(&mut bytes);
             }
         }
         if let Ok(p) = Packet::decode(&bytes) {

@@ -1,9 +1,12 @@
 //! What a thread holds.
+//!
+//! **Invariant.** Each thread counts for itself, and nothing that is counted is touched.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-struct Counting;
+/// The system's allocator, which counts. A test has it as its `#[global_allocator]`.
+pub struct Counting;
 
 thread_local! {
     static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
@@ -17,6 +20,7 @@ fn count(n: isize) {
 }
 
 // SAFETY: every call goes to the system's allocator as it came; counting touches no memory that is allocated.
+#[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
@@ -30,15 +34,13 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// The most that was held during the call, beyond what was held before it.
-pub fn peak<T>(f: impl FnOnce() -> T) -> (T, isize) {
+/// The most that this thread held during the call, beyond what it held before, in bytes: nothing is known unless [`Counting`] is the
+/// allocator.
+pub fn peak<T>(f: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.with(|held| {
         held.set((held.get().0, held.get().0));
         held.get().0
     });
     let result = f();
-    (result, HELD.with(Cell::get).1 - before)
+    (result, (HELD.with(Cell::get).1 - before) as usize)
 }
