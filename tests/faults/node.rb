@@ -7,6 +7,7 @@
 # node, `end` ends it. Keys are of an epoch.
 require "timeout"
 require "kumihimo/segments"
+require_relative "stall"
 
 S = Kumihimo::Segments
 NODES = ENV.fetch("FAULTS_NODES").split(",")
@@ -266,18 +267,10 @@ rescue IOError
   # The epoch is over.
 end
 
-# The machine may have no time for this node: then it stands still as by a fault.
-Thread.new do
-  last = now
-  loop do
-    sleep 0.02
-    late = now - last
-    last += late
-    next if late < 250_000_000
-    epoch&.history&.line("{\"mark\":\"stalled\",\"scope\":\"#{ME}\",\"start\":#{last - late},\"end\":#{last}}")
-  rescue IOError
-    # The epoch is over.
-  end
+watch_for_stalls do |from, to|
+  epoch&.history&.line("{\"mark\":\"stalled\",\"scope\":\"#{ME}\",\"start\":#{from},\"end\":#{to}}")
+rescue IOError
+  # The epoch is over.
 end
 
 puts "ready"

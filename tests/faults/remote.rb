@@ -7,6 +7,7 @@
 #
 # With FAULTS_CYCLES objects refer to each other in circles, too.
 require "kumihimo/remote"
+require_relative "stall"
 
 R = Kumihimo::Remote
 S = Kumihimo::Segments
@@ -334,16 +335,7 @@ end
 R.register("desk", Desk.new)
 R.register("counter", Counter.new)
 
-# The machine may have no time for this node: then it stands still as by a fault.
-Thread.new do
-  last = now
-  loop do
-    sleep 0.02
-    late = now - last
-    last += late
-    tell("event stalled #{ME} #{ME} #{ME} #{last - late} #{last} -") if late > 250_000_000
-  end
-end
+watch_for_stalls { |from, to| tell("event stalled #{ME} #{ME} #{ME} #{from} #{to} -") }
 
 epoch = nil
 puts "ready"
