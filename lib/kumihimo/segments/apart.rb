@@ -190,7 +190,7 @@ module Kumihimo
             done = __seg_commit_held(leases, outputs)
           rescue NotTransferable
             # See Calls.put.
-            outputs.each { |output| __seg_encode(output[1]) }
+            outputs.each { |output| __seg_rehearse(output[1]) }
             done = __seg_commit_held(leases, outputs)
           end
           done || raise(LeaseOver, "the lease was over: somebody else may have the segment")

@@ -48,7 +48,7 @@ module Kumihimo
         rescue NotTransferable
           # Others ask for the key, and fields of a record of a stream were not read yet, which is Ruby's affair. What can't travel raises
           # again.
-          __seg_encode(value)
+          __seg_rehearse(value)
           put(key, value, move, timeout, not_before, ttl)
         end
 
@@ -65,7 +65,7 @@ module Kumihimo
           Clock.start
           __seg_put_timed(key, value, bits, nil, nanoseconds(ttl, "ttl"))
         rescue NotTransferable
-          __seg_encode(value)
+          __seg_rehearse(value)
           update(key, value, move, ttl)
         end
 

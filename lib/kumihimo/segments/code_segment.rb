@@ -191,7 +191,7 @@ module Kumihimo
     rescue Segments::NotTransferable
       # See Segments::Calls.put.
       value = input(name).value
-      __seg_encode(value)
+      __seg_rehearse(value)
       flip(name, to:, update:, on:)
     end
 
@@ -325,7 +325,8 @@ module Kumihimo
       if move
         value = Segments::Value.owned(value)
         bits |= 1 unless __shareable(value)
-      else
+      elsif !on || !Segments.away?(Segments.owner_of(on)) || !__seg_refers(value)
+        # Objects that stay go to other nodes as references, and are not frozen.
         value = Segments::Value.shared(value)
       end
       delay = ttl_ns = nil
@@ -340,7 +341,7 @@ module Kumihimo
       nil
     rescue Segments::NotTransferable
       # See Segments::Calls.put.
-      __seg_encode(value)
+      __seg_rehearse(value)
       __output(key, value, move, update, not_before, ttl, on)
     end
 
@@ -356,7 +357,7 @@ module Kumihimo
             __seg_give_up(self, [key, letter])
           rescue Segments::NotTransferable
             # See Segments::Calls.put.
-            __seg_encode(letter)
+            __seg_rehearse(letter)
             __seg_give_up(self, [key, letter])
           end
         __log_letter(key, tries, error) if given

@@ -15,8 +15,19 @@ module Kumihimo
         symbols ? __seg_decode(bytes, freeze, symbols) : __seg_decode(bytes, freeze)
       end
 
-      # Called by `__seg_encode`: fields of records of streams that only Ruby can read.
+      # Called by `__seg_encode` and `__seg_rehearse`.
       def __encode_read(value, records)
+        __read_records(records)
+        __seg_encode(value)
+      end
+
+      def __rehearse_read(value, records)
+        __read_records(records)
+        __seg_rehearse(value)
+      end
+
+      # Reads fields of records of streams that only Ruby can read.
+      def __read_records(records)
         records.each do |record|
           record.class.fields.each do |field|
             record.__send__(field.name)
@@ -24,7 +35,6 @@ module Kumihimo
             # It stays behind.
           end
         end
-        __seg_encode(value)
       end
 
       # Called by natives whose result has hashes with keys that only Ruby can find, some of which are to be frozen.

@@ -32,7 +32,7 @@ module Kumihimo
         @managers = {}
         @grouped = {}
         leave_at_exit
-        serve { loop { __seg_encoder } }.name = "segments' encoder"
+        serve { loop { __seg_encoder or Kumihimo::Remote } }.name = "segments' encoder"
         serve { Members.watch }.name = "segments' members"
         Leaving.follow(hand_over) if hand_over
         @on_listen&.each(&:call)
@@ -264,7 +264,7 @@ module Kumihimo
           call = __seg_call_commit(@peer, leases, outputs)
         rescue NotTransferable
           # See __begin_put.
-          outputs.each { |output| __seg_encode(output[1]) }
+          outputs.each { |output| __seg_rehearse(output[1]) }
           call = __seg_call_commit(@peer, leases, outputs)
         end
         __ended(call, nil, false)
@@ -277,7 +277,7 @@ module Kumihimo
         begin
           call = __seg_call_give_back(@peer, lease, value)
         rescue NotTransferable
-          __seg_encode(value)
+          __seg_rehearse(value)
           call = __seg_call_give_back(@peer, lease, value)
         end
         __ended(call, nil, false)
@@ -306,7 +306,7 @@ module Kumihimo
         __seg_call_put(@peer, key, value, bits, delay, ttl, wait, more)
       rescue NotTransferable
         # Fields of records of streams that were not read yet: reading them is Ruby's. What can't travel raises again.
-        __seg_encode(value)
+        __seg_rehearse(value)
         __seg_call_put(@peer, key, value, bits, delay, ttl, wait, more)
       end
 

@@ -107,11 +107,16 @@ pub fn encoded(cx: &mut Cx, made: &Made, v: Value) -> Result<(Bytes, Vec<Item>),
         let msg = format!("arguments or a result of more than {MESSAGE_BYTES} bytes do not travel: call several times, or use a segment");
         return Err(crate::fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
     }
+    Ok((Bytes::from(bytes), items(cx, stays)?))
+}
+
+/// What is handed over for objects that stay.
+pub fn items(cx: &mut Cx, stays: Vec<Value>) -> Result<Vec<Item>, Exit> {
     let mut items = Vec::with_capacity(stays.len());
     for v in stays {
         items.push(item(cx, v)?);
     }
-    Ok((Bytes::from(bytes), items))
+    Ok(items)
 }
 
 /// Why a call can't begin.

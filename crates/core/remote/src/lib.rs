@@ -12,6 +12,7 @@
 
 mod allow;
 mod call;
+mod guest;
 mod host;
 mod look;
 mod moving;
@@ -24,7 +25,7 @@ use kumi_vm::*;
 
 /// Registers this floor's natives.
 pub fn register(cx: &mut Cx) {
-    state::boot(cx);
+    state::boot(cx, guest::begin);
     for table in [state::TABLE, proxy::TABLE, call::TABLE, serve::TABLE, moving::TABLE, allow::TABLE, look::TABLE] {
         cx.natives(table);
     }

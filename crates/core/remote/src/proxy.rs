@@ -78,7 +78,7 @@ pub fn values(cx: &mut Cx, host: &Arc<Host>, arrivals: Arrivals) -> Result<Vec<V
 }
 
 /// The proxy of an import that came just now, and was counted for it.
-fn proxy(cx: &mut Cx, host: &Arc<Host>, class: Gc<ClassObj>, import: Import) -> Value {
+pub fn proxy(cx: &mut Cx, host: &Arc<Host>, class: Gc<ClassObj>, import: Import) -> Value {
     let known = host.act(|inner, now, _| {
         // What this node's own object has become since it left is the one reference to it here.
         let left = inner.moves.left(&inner.seen, import);
@@ -100,6 +100,8 @@ fn proxy(cx: &mut Cx, host: &Arc<Host>, class: Gc<ClassObj>, import: Import) -> 
         return cx.data(class, Dead { why: kumi_remote::Error::NodeLost });
     };
     let v = cx.data(class, Proxy { host: host.clone(), import, r, node });
+    // Nothing of it ever changes: Ractors and shared segments may have it.
+    v.header().inspect(|h| h.set(flag::FROZEN));
     cx.heap.publish(v);
     crate::state::watch(cx);
     // Another thread may have been quicker: then its one is handed out, and this one dies.

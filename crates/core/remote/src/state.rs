@@ -1,11 +1,10 @@
 //! What the natives of one runtime share.
 
 use crate::host::Host;
-use crate::host::guest::Listener;
 use crate::host::round::Rounds;
 use crate::talk::message::Message;
 use kumi_core_segments::encode::Staying;
-use kumi_core_segments::{lease, node};
+use kumi_core_segments::{Node, lease, node};
 use kumi_vm::*;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -19,9 +18,14 @@ const ROUND_EVERY: u64 = 2_000_000_000;
 pub struct State {
     here: Here,
     made: OnceLock<Made>,
+    /// Has what comes heard.
+    begins: OnceLock<Begins>,
     /// This process is a child of the one that loaded the library.
     forked: AtomicBool,
 }
+
+/// Has a node's part hear what comes.
+pub type Begins = fn(&mut Cx, &Node, &Arc<Host>, &'static Made);
 
 /// What the library handed over when it was loaded.
 pub struct Made {
@@ -97,7 +101,7 @@ pub fn host(cx: &mut Cx) -> Result<Arc<Host>, Exit> {
     }
     let forked = state.forked.load(Relaxed);
     let node = node(cx)?;
-    made(cx)?;
+    let made = made(cx)?;
     if forked {
         return Err(crate::fail(
             cx,
@@ -130,7 +134,9 @@ pub fn host(cx: &mut Cx) -> Result<Arc<Host>, Exit> {
     drop(here);
     // Rounds want full collections, though no proxy is ever made here.
     watch(cx);
-    node.invite(Arc::new(Listener(Arc::downgrade(&host))));
+    if let Some(begins) = cx.shared_state::<State>().begins.get().copied() {
+        begins(cx, &node, &host, made);
+    }
     // Those who have called this node before it listened are told that they may say it again.
     if let Some(link) = node.link() {
         for m in link.members().iter() {
@@ -184,7 +190,8 @@ fn start(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 
 /// Shows the collector what it is to see, and ends with the runtime.
-pub fn boot(cx: &mut Cx) {
+pub fn boot(cx: &mut Cx, begins: Begins) {
+    let _ = cx.shared_state::<State>().begins.set(begins);
     cx.boot().apart.push(|cx, stage, m| host_seen(cx).is_some_and(|h| h.show(cx.heap.shared(), stage, m)));
     cx.boot().fork_hooks.push(|cx| {
         // The child is no node: it talks to nobody, and holds nothing.

@@ -4,6 +4,7 @@
 //! is owned and has not been handed over since.
 
 use crate::encode::{self, FILL, Later, Symbols};
+use crate::luggage::{self, Luggage};
 use kumi_vm::*;
 use kumi_wire::{Bytes, Trace};
 use std::sync::Arc;
@@ -22,6 +23,8 @@ struct More {
     bytes: Option<Bytes>,
     /// Of bytes that came from another node: the symbols that its values have made here.
     symbols: Option<Arc<Symbols>>,
+    /// Of bytes with references in them.
+    luggage: Option<Arc<dyn Luggage>>,
     /// On whose behalf it was put.
     trace: Option<Arc<Trace>>,
 }
@@ -39,7 +42,18 @@ impl Cell {
     }
     /// What came from elsewhere. The symbols are those of the peer that sent it; without, they are bounded for this value alone.
     pub fn encoded(bytes: Bytes, symbols: Option<Arc<Symbols>>) -> Cell {
-        Cell { value: Value::UNDEF, more: Some(Arc::new(More { bytes: Some(bytes), symbols, trace: None })) }
+        Cell { value: Value::UNDEF, more: Some(Arc::new(More { bytes: Some(bytes), symbols, ..More::default() })) }
+    }
+    /// The same, with what its references stand for.
+    pub fn with_luggage(mut self, luggage: Option<Arc<dyn Luggage>>) -> Cell {
+        if luggage.is_some() {
+            Arc::make_mut(self.more.get_or_insert_default()).luggage = luggage;
+        }
+        self
+    }
+    /// What references in its encoding stand for, if there are any.
+    pub fn luggage(&self) -> Option<&Arc<dyn Luggage>> {
+        self.more.as_ref()?.luggage.as_ref()
     }
     /// The same, of which this is the value.
     pub fn made_of(&self, value: Value) -> Cell {
@@ -76,10 +90,16 @@ impl Cell {
     #[inline]
     pub fn hand_over(&self, cx: &mut Cx, owned: bool, later: &mut Later) -> R {
         match self.more.as_deref() {
-            Some(More { bytes: Some(b), symbols, .. }) if self.value.is_undef() => match symbols {
-                Some(symbols) => later.decode(cx, b, !owned, symbols),
-                None => later.decode(cx, b, !owned, &Symbols::default()),
-            },
+            Some(More { bytes: Some(b), symbols, luggage, .. }) if self.value.is_undef() => {
+                let references = match luggage {
+                    Some(l) => l.values(cx)?,
+                    None => Vec::new(),
+                };
+                match symbols {
+                    Some(symbols) => later.decode_with(cx, b, !owned, symbols, &references),
+                    None => later.decode_with(cx, b, !owned, &Symbols::default(), &references),
+                }
+            }
             _ => Ok(self.value),
         }
     }
@@ -102,21 +122,23 @@ impl Cell {
         if self.bytes().is_some() {
             return Ok(self.clone());
         }
-        let bytes = encode::encode(cx, self.value)?;
-        Ok(self.with_bytes(Bytes::from(bytes)))
+        let (bytes, luggage) = luggage::encode(cx, self.value)?;
+        Ok(self.with_bytes(Bytes::from(bytes)).with_luggage(luggage))
     }
     /// The same of an argument of the running native, which has changed nothing so far.
     ///
     /// # Errors
     /// The value can't travel; or the native is called again when a large one is encoded.
     pub fn encode_argument(&self, cx: &mut Cx) -> Result<Cell, Exit> {
-        let bytes = encode::encode_argument(cx, self.value)?;
-        Ok(self.with_bytes(Bytes::from(bytes)))
+        match encode::large_argument(cx, self.value)? {
+            Some(bytes) => Ok(self.with_bytes(Bytes::from(bytes))),
+            None => self.encode(cx),
+        }
     }
     /// The same with this encoding.
     pub fn with_bytes(&self, bytes: Bytes) -> Cell {
         let trace = self.trace().cloned();
-        Cell { value: self.value, more: Some(Arc::new(More { bytes: Some(bytes), symbols: None, trace })) }
+        Cell { value: self.value, more: Some(Arc::new(More { bytes: Some(bytes), trace, ..More::default() })) }
     }
     /// The same without the value where it has an encoding: nothing that has to be kept alive.
     pub fn to_send(mut self) -> Cell {

@@ -19,6 +19,7 @@ mod clock;
 pub mod encode;
 mod hand;
 mod keys;
+mod luggage;
 mod notify;
 mod plan;
 mod put;
@@ -30,6 +31,7 @@ mod state;
 mod wait;
 mod watch;
 
+pub use luggage::{Luggage, Porter, carry};
 pub use remote::calls::remote as node;
 pub use remote::{Guest, Remote as Node};
 pub use state::{lease, lock_soon};
@@ -44,6 +46,7 @@ pub fn register(cx: &mut Cx) {
         clock::TABLE,
         encode::TABLE,
         keys::TABLE,
+        luggage::TABLE,
         notify::TABLE,
         plan::TABLE,
         put::TABLE,

@@ -156,6 +156,11 @@ impl Remote {
         }
     }
 
+    /// Is it not known yet whether the receiver has this parcel?
+    pub fn is_under_way(&self, to: NodeId, parcel: &Parcel) -> bool {
+        self.peers.get(&to).is_some_and(|p| p.epoch == parcel.epoch && p.parcels.contains_key(&parcel.number))
+    }
+
     /// The receiver has what a parcel brought, or will never take it.
     pub(super) fn settled(&mut self, now: Time, from: NodeId, number: u64, held: bool) {
         let Some(p) = self.peers.get_mut(&from) else { return };

@@ -39,6 +39,21 @@ impl<V> Call<V> {
             Call::Watch(w) => Call::Watch(w),
         })
     }
+    /// Shows each value.
+    pub fn each_value(&self, mut f: impl FnMut(&V)) {
+        match self {
+            Call::Put(p) => f(&p.store.value),
+            Call::Commit { outputs, .. } => outputs.iter().for_each(|o| f(&o.value)),
+            Call::GiveBack { left, .. } => left.iter().for_each(f),
+            Call::Get(_)
+            | Call::Extend { .. }
+            | Call::Leave(_)
+            | Call::Names { .. }
+            | Call::Stats(_)
+            | Call::Limit(..)
+            | Call::Watch(_) => {}
+        }
+    }
     /// The keys that the call names.
     pub fn keys(&self, mut f: impl FnMut(&[u8])) {
         match self {

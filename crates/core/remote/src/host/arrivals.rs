@@ -35,6 +35,11 @@ impl Arrivals {
     pub fn all(&self) -> &[Arrived] {
         &self.all
     }
+    /// Somebody else sees to it that they are given back.
+    pub(super) fn keep(mut self) -> Vec<Arrived> {
+        self.host = None;
+        std::mem::take(&mut self.all)
+    }
     /// Each import has its proxy now.
     pub fn are_made(mut self) {
         let all = std::mem::take(&mut self.all);
@@ -56,18 +61,7 @@ impl Drop for Arrivals {
     fn drop(&mut self) {
         let Some(host) = self.host.take() else { return };
         let all = std::mem::take(&mut self.all);
-        host.act(|inner, now, _| {
-            for a in all {
-                match a {
-                    Arrived::Home(bits) => inner.home_less(bits),
-                    Arrived::Import { import, .. } => {
-                        inner.rounds.came(import);
-                        inner.proxy_less(now, import);
-                    }
-                    Arrived::Dead(_) => {}
-                }
-            }
-        });
+        host.act(|inner, now, _| inner.give_up(now, all));
     }
 }
 

@@ -5,74 +5,18 @@ use crate::host::pending::{Ended, Outcome};
 use crate::host::{After, Host, Incoming, Inner, RunName};
 use crate::talk::book::{Asked, Came};
 use crate::talk::message::{Call, Carried, How, Message, Target};
-use kumi_core_segments::Guest;
 use kumi_link::Peer;
-use kumi_remote::{Life, Time};
-use kumi_wire::Bytes;
-use std::sync::{Arc, Weak};
+use kumi_remote::Time;
+use std::sync::Arc;
 
 /// Bytes of a peer's calls that nobody has begun.
 const WAITING: usize = 256 << 20;
 
-/// See the module.
-pub struct Listener(pub Weak<Host>);
-
-impl Guest for Listener {
-    fn message(&self, peer: &Peer, bytes: Bytes) {
-        let Some(host) = self.0.upgrade() else { return };
-        // The connection is the segments' as well: what makes no sense is passed over.
-        let Ok(m) = Message::decode(&bytes) else { return };
-        host.act(|inner, now, after| inner.message(&host, now, peer, m, after));
-    }
-    fn connected(&self, peer: &Peer) {
-        if let Some(host) = self.0.upgrade() {
-            host.act(|inner, now, after| inner.connected(now, peer, after));
-        }
-    }
-    fn disconnected(&self, name: &str) {
-        let Some(host) = self.0.upgrade() else { return };
-        let open = host.look(|inner| inner.peers.get(name).is_some_and(|p| p.calls.len() > 0));
-        if host.node().is_some_and(|node| !node.is_member(name)) {
-            // What it said before it went has come.
-            host.act(|inner, _, after| inner.nobody_wants(name, after));
-        }
-        if open && !host.node().is_some_and(|node| node.is_member(name) && node.connect(&node.peer(name))) {
-            host.act(|inner, _, after| inner.none_answers(name, "is gone", after));
-        }
-    }
-    fn lost(&self, name: &str, incarnation: u64, for_certain: bool) {
-        let Some(host) = self.0.upgrade() else { return };
-        host.act(|inner, now, after| {
-            let Some(p) = inner.peers.get(name).filter(|p| p.incarnation <= incarnation) else { return };
-            let life = Life { node: p.node, incarnation };
-            inner.none_answers(name, "is gone", after);
-            if for_certain {
-                inner.nobody_wants(name, after);
-                inner.tables().gone(now, life);
-            }
-        });
-    }
-    fn deadline(&self) -> Option<Time> {
-        self.0.upgrade()?.deadline()
-    }
-    fn tick(&self, _: Time) {
-        if let Some(host) = self.0.upgrade() {
-            host.act(|inner, now, _| inner.tables().tick(now));
-        }
-    }
-    fn over(&self) {
-        if let Some(host) = self.0.upgrade() {
-            host.end();
-        }
-    }
-}
-
 impl Inner {
-    fn message(&mut self, host: &Arc<Host>, now: Time, peer: &Peer, m: Message, after: &mut After) {
+    /// A message of its own.
+    pub fn message(&mut self, host: &Arc<Host>, now: Time, peer: &Peer, m: Message, after: &mut After) {
         let name = peer.name().clone();
-        if self.peers.get(&name).is_none_or(|p| p.incarnation != peer.incarnation()) {
-            self.connected(now, peer, after);
-        }
+        self.hears(now, peer, after);
         match m {
             Message::Tables(packet) => {
                 let node = self.peer(peer).node;

@@ -10,6 +10,7 @@
 pub mod arrivals;
 pub mod cells;
 pub mod guest;
+pub mod luggage;
 pub mod moves;
 pub mod pending;
 pub mod round;
@@ -48,6 +49,8 @@ pub struct Host {
     inner: Mutex<Inner>,
     /// The time that the link was last told of.
     planned: AtomicU64,
+    /// What values of segments held that are gone.
+    behind: Mutex<Vec<Arrived>>,
 }
 
 /// What is behind the lock.
@@ -95,6 +98,9 @@ pub struct Peer {
     pub waiting: usize,
     /// Those that its values have made here.
     pub symbols: Arc<Symbols>,
+    /// Parcels of segments' values that left on this connection, some of which have come; so many had not when that was last looked at.
+    afloat: Vec<kumi_remote::Parcel>,
+    afloat_least: usize,
 }
 
 /// Who waits for an answer.
@@ -225,6 +231,7 @@ impl Host {
             over: AtomicBool::new(false),
             inner: Mutex::new(inner),
             planned: AtomicU64::new(u64::MAX),
+            behind: Mutex::default(),
         })
     }
     /// This process is a child of the one that is the node.
@@ -329,6 +336,9 @@ impl Host {
     }
     /// When the tables are next to be looked at.
     pub fn deadline(&self) -> Option<Time> {
+        if self.has_left() {
+            return Some(0);
+        }
         let at = self.inner.lock().seen.next_deadline();
         self.planned.store(at.unwrap_or(u64::MAX), Relaxed);
         at
@@ -446,6 +456,8 @@ impl Inner {
                 runs: Runs::default(),
                 waiting: 0,
                 symbols: Arc::default(),
+                afloat: Vec::new(),
+                afloat_least: 0,
             };
             self.peers.insert(name.clone(), p);
         }
@@ -458,6 +470,7 @@ impl Inner {
     /// A connection is there.
     pub fn connected(&mut self, now: Time, known: &kumi_link::Peer, after: &mut After) {
         let incarnation = known.incarnation();
+        self.sink(now, known.name());
         let p = self.peer(known);
         let (name, node) = (known.name().clone(), p.node);
         if p.incarnation != incarnation {

@@ -1,7 +1,7 @@
 //! A peer that says what it likes of calls: messages that are nearly right, and any order of them. `KUMI_FRAMES` says how many messages.
 
 use super::book::{Asked, Calls, Came, Kept, RUNNING, Runs};
-use super::message::{Call, Carried, How, Message, Target};
+use super::message::{Call, Carried, How, Message, Packed, Target};
 use kumi_chance::Chance;
 use kumi_chance::simulate::{number, seeds};
 use kumi_remote::{Life, NodeId, Parcel, Ref};
@@ -80,6 +80,29 @@ fn changed_messages_are_taken_whole_or_refused() {
             let again = m.encode();
             let Ok(twice) = Message::decode(&again) else { panic!("{bytes:?}") };
             assert_eq!(twice.encode(), again, "{bytes:?}");
+        }
+    });
+}
+
+#[test]
+fn changed_references_of_segments_are_taken_whole_or_refused() {
+    use kumi_remote::Error::*;
+    let all = [NodeLost, OtherIncarnation, Collected, Forged, Moved, Quota, Revoked, Unknown];
+    runs(10_000, |c| {
+        for _ in 0..10_000 {
+            let dead = (0..c.below(4)).map(|_| (c.below(1 << 16) as usize, all[c.below(8) as usize])).collect();
+            let packed = Packed { dead, carried: Carried { parcel: parcel(c), value: Bytes::new() } };
+            let mut bytes = packed.encode();
+            assert!(Packed::decode(&bytes.clone().into()).is_ok_and(|p| p.dead == packed.dead));
+            for _ in 0..c.below(4) {
+                c.spoil(&mut bytes);
+            }
+            let bytes = Bytes::from(bytes);
+            let Ok(p) = Packed::decode(&bytes) else { continue };
+            let held = p.carried.len() + size_of_val(&p.dead[..]);
+            assert!(held <= 16 * bytes.len(), "{held} for {bytes:?}");
+            let again = p.encode();
+            assert_eq!(Packed::decode(&again.clone().into()).map(|p| p.encode()).ok(), Some(again), "{bytes:?}");
         }
     });
 }

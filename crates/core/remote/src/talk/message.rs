@@ -14,7 +14,7 @@
 //!
 //! **Invariant.** Bytes that come are hostile: a message is taken whole or refused, and makes no more be held than its own length.
 
-use kumi_remote::{Parcel, Ref};
+use kumi_remote::{Error, Parcel, Ref};
 use kumi_wire::{Bytes, Decoder, Encoder, WireError};
 
 /// The longest name of a method.
@@ -127,6 +127,52 @@ impl Carried {
             }
         };
         Ok(Carried { parcel, value: whole.slice(from.at()..) })
+    }
+}
+
+/// References in a value of a segment, in their order.
+#[derive(Default)]
+pub struct Packed {
+    /// Those that are of no use, by their places: why.
+    pub dead: Vec<(usize, Error)>,
+    /// All others; its value is empty.
+    pub carried: Carried,
+}
+
+/// By the numbers that stand for them.
+const REASONS: [Error; 8] =
+    [Error::NodeLost, Error::OtherIncarnation, Error::Collected, Error::Forged, Error::Moved, Error::Quota, Error::Revoked, Error::Unknown];
+
+impl Packed {
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(64);
+        let mut out = Encoder::new(&mut bytes);
+        out.number(self.dead.len() as u64);
+        for (place, why) in &self.dead {
+            let reason = REASONS.iter().position(|r| r == why).unwrap_or(0);
+            out.number(*place as u64).byte(reason as u8);
+        }
+        self.carried.write(&mut out);
+        bytes
+    }
+    /// What [`encode`](Self::encode) made.
+    ///
+    /// # Errors
+    /// It is nothing of the kind.
+    pub fn decode(bytes: &Bytes) -> Result<Packed, WireError> {
+        let mut from = Decoder::new(bytes);
+        let mut dead = Vec::new();
+        for _ in 0..from.number_to(REFERENCES)? {
+            let place = from.number_to(REFERENCES)? as usize;
+            let why = REASONS.get(usize::from(from.byte()?));
+            dead.push((place, *why.ok_or(WireError::Malformed { what: "a reference of no use for no reason", at: from.at() })?));
+        }
+        let carried = Carried::read(&mut from, bytes)?;
+        if !carried.value.is_empty() {
+            return Err(WireError::Malformed { what: "more than references", at: bytes.len() - carried.value.len() });
+        }
+        Ok(Packed { dead, carried })
     }
 }
 

@@ -16,15 +16,15 @@ const BIN: u8 = 0xc6;
 /// With that length.
 const HEAD: usize = 5;
 
-/// As [`encode`](super::encode) of the running native's argument.
+/// The bytes of the running native's argument, if it is a large String.
 ///
 /// # Errors
-/// `NotTransferable`; or the native is called again when the bytes are there.
-pub fn encode_argument(cx: &mut Cx, v: Value) -> Result<Vec<u8>, Exit> {
+/// The native is called again when the bytes are there.
+pub fn large_argument(cx: &mut Cx, v: Value) -> Result<Option<Vec<u8>>, Exit> {
     let plain = |s: &StrObj| s.hdr.class() == cx.k.string.val() && s.hdr.has(flag::FROZEN) && !s.hdr.has(flag::IVARS);
     match v.as_str().filter(|s| s.bytes().len() >= LARGE && plain(s)) {
-        Some(s) => cx.detach_on_cells([v], VERY_LONG, move || written(&s)),
-        None => super::encode(cx, v),
+        Some(s) => cx.detach_on_cells([v], VERY_LONG, move || written(&s)).map(Some),
+        None => Ok(None),
     }
 }
 

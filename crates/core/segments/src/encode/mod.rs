@@ -33,7 +33,7 @@ mod write;
 pub use aside::Aside;
 use kumi_vm::*;
 use kumi_wire::value::Limits;
-pub use large::{Large, encode_argument};
+pub use large::{Large, large_argument};
 use parking_lot::Mutex;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -151,6 +151,19 @@ pub fn encode_with(cx: &mut Cx, v: Value, staying: &Staying) -> Result<(Vec<u8>,
     }
 }
 
+/// Can it travel, with what stays as references? Are there such? As the last thing that a native does: records of streams that were not
+/// read are read first, by Ruby, which asks again.
+///
+/// # Errors
+/// `NotTransferable` where a part can't travel; the call in the native's place.
+pub fn rehearse(cx: &mut Cx, v: Value, staying: Option<&Staying>) -> Result<bool, Exit> {
+    let patience = Some(cx.patience());
+    match write::write(cx, v, patience, staying)? {
+        (write::Written::Bytes(_), references) => Ok(!references.is_empty()),
+        (write::Written::Unread(records), _) => Err(library(cx, "__rehearse_read", v, records)),
+    }
+}
+
 /// The bytes of a value.
 ///
 /// It is not called away: who has much to do uses the natives.
@@ -173,18 +186,11 @@ pub struct Later {
 }
 
 impl Later {
-    /// The value of bytes of a peer that has made these symbols; with `freeze` deeply frozen. Ruby is not to see it before
-    /// [`done`](Self::done).
+    /// The value of bytes of a peer that has made these symbols; with `freeze` deeply frozen. References in it stand for these objects.
+    /// Ruby is not to see it before [`done`](Self::done).
     ///
     /// # Errors
     /// `Malformed` for bytes that are no value, or that would have the peer make more symbols than it may.
-    pub fn decode(&mut self, cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &Symbols) -> R {
-        self.decode_with(cx, bytes, freeze, symbols, &[])
-    }
-    /// The same with the objects that references in it stand for.
-    ///
-    /// # Errors
-    /// As [`decode`](Self::decode).
     pub fn decode_with(&mut self, cx: &mut Cx, bytes: &[u8], freeze: bool, symbols: &Symbols, references: &[Value]) -> R {
         let read = read::read(cx, bytes, freeze, symbols, None, references)?;
         if freeze {

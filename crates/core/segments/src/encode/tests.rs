@@ -4,7 +4,7 @@ use super::*;
 
 fn decode(cx: &mut Cx, bytes: &[u8], freeze: bool) -> R {
     let mut later = Later::default();
-    let v = later.decode(cx, bytes, freeze, &Symbols::default())?;
+    let v = later.decode_with(cx, bytes, freeze, &Symbols::default(), &[])?;
     later.done(cx, FILL, v)
 }
 
@@ -157,7 +157,7 @@ fn symbols_of_a_peer_are_counted() {
     let known = cx.array(&names);
     let bytes = encode(&mut cx, known).ok().unwrap();
     let symbols = Symbols::bounded(3);
-    let mut decode_from = |bytes: &[u8]| Later::default().decode(&mut cx, bytes, false, &symbols);
+    let mut decode_from = |bytes: &[u8]| Later::default().decode_with(&mut cx, bytes, false, &symbols, &[]);
     assert!(decode_from(&bytes).is_ok());
     assert_eq!(symbols.made(), 0);
     // As another node wrote them.

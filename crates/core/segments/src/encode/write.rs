@@ -288,7 +288,7 @@ impl Encoder<'_> {
             return Ok(());
         }
         if matches!(h.kind, Kind::Object | Kind::Struct | Kind::Data) && self.stays(cx, h.class()) {
-            return Err(Stop::Because("it stays on its node: references to it travel in calls, not in segments of other nodes"));
+            return Err(Stop::Because("it stays on its node: references to it travel in calls and in segments, not in bytes"));
         }
         let class = self.class(cx, v, h)?;
         let own = |own: Gc<ClassObj>, why| if class == own { Ok(()) } else { Err(Stop::Because(why)) };

@@ -270,7 +270,8 @@ fn ns(v: Value) -> Option<Time> {
 }
 /// Is an encoded value more than a message holds?
 pub fn too_long(value: &Cell) -> bool {
-    value.bytes().is_some_and(|b| b.len() > MESSAGE_BYTES)
+    let luggage = value.luggage().map_or(0, |l| l.most());
+    value.bytes().is_some_and(|b| b.len() + luggage > MESSAGE_BYTES)
 }
 fn store(cx: &mut Cx, key: Vec<u8>, value: Cell, bits: Value, delay: Value, ttl: Value) -> Result<Store<Cell>, Exit> {
     let (bits, trace) = how(bits);
@@ -312,6 +313,16 @@ fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, s
     let owner = owner.clone();
     if let Err(why) = owner.reachable() {
         return Err(fail(cx, "Kumihimo::Segments::NotConnected", &why));
+    }
+    let mut carries = None;
+    what.each_value(|c| carries = carries.take().or_else(|| c.luggage().cloned()));
+    match &owner {
+        _ if carries.is_none() => {}
+        Owner::Node(remote, peer) => remote.guest().map_or(Ok(()), |g| g.meets(cx, &peer.name))?,
+        Owner::Engine(e) => {
+            let msg = format!("{} keeps no references to objects: what it keeps outlives the nodes that the objects are on", e.name());
+            return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
+        }
     }
     let call: Arc<Pending> = Arc::default();
     let peeks = match &what {

@@ -21,6 +21,8 @@ pub struct Encoder {
     waiting: Mutex<Waiting>,
     /// Something was added that nobody has looked at.
     news: AtomicBool,
+    /// A message has come for a guest, and there is none.
+    guest: AtomicBool,
     /// Keys that others have begun to ask for: what stands there is encoded.
     keys: Mutex<VecDeque<Box<[u8]>>>,
     bell: Bell,
@@ -42,6 +44,19 @@ struct Answer {
     m: FromOwner<Cell>,
     /// Who is at it.
     at: At,
+    /// Nanoseconds of the clock when it came.
+    since: u64,
+}
+
+/// Nanoseconds between two looks whether a node takes references, and until it is taken for one that never will.
+const SOON: u64 = 20_000_000;
+const STRANGE: u64 = 5_000_000_000;
+
+impl Answer {
+    /// It has references, for a node of which it is not known yet that it takes any.
+    fn waits(&self) -> bool {
+        std::str::from_utf8(&self.client).is_ok_and(|to| !super::may_go(&self.m, to)) && now_ns() < self.since + STRANGE
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,15 +71,27 @@ enum At {
 impl Encoder {
     pub fn new(cx: &Cx) -> Encoder {
         let aside = Mutex::new(Some(Aside::new(cx)));
-        Encoder { waiting: Mutex::default(), news: AtomicBool::new(false), keys: Mutex::default(), bell: Bell::default(), aside }
+        Encoder {
+            waiting: Mutex::default(),
+            news: AtomicBool::new(false),
+            guest: AtomicBool::new(false),
+            keys: Mutex::default(),
+            bell: Bell::default(),
+            aside,
+        }
     }
     /// Under the manager's lock, but for what has no value of Ruby's. Then somebody serves what is held ([`Remote::encode_held`]).
     pub fn add(&self, client: Box<[u8]>, m: FromOwner<Cell>) {
         let mut w = self.waiting.lock();
         let number = w.next;
         w.next += 1;
-        w.all.push_back(Answer { number, client, m, at: At::New });
+        w.all.push_back(Answer { number, client, m, at: At::New, since: now_ns() });
         self.news.store(true, Release);
+    }
+    /// The library is to load what uses the connections as well.
+    pub fn call_guest(&self) {
+        self.guest.store(true, Release);
+        self.ring();
     }
     pub fn add_key(&self, name: &[u8]) {
         self.keys.lock().push_back(name.into());
@@ -87,9 +114,13 @@ impl Encoder {
     /// The first of these, which is somebody's from now on.
     fn first(&self, of: At, to: At) -> Option<(u64, Box<[u8]>, FromOwner<Cell>)> {
         let mut w = self.waiting.lock();
-        let a = w.all.iter_mut().find(|a| a.at == of)?;
+        let a = w.all.iter_mut().find(|a| a.at == of && (of == At::New || !a.waits()))?;
         a.at = to;
         Some((a.number, a.client.clone(), a.m.clone()))
+    }
+    /// Does an answer wait for its node to be one that takes references?
+    fn waits_for_strangers(&self) -> bool {
+        self.waiting.lock().all.iter().any(|a| a.at == At::Task && a.waits())
     }
     /// It waits no more.
     fn done(&self, number: u64) {
@@ -200,15 +231,19 @@ fn encode_some(cx: &mut Cx, remote: &Arc<Remote>, name: &[u8]) -> Result<bool, E
     Ok(more)
 }
 
-/// `__seg_encoder()`: works as long as the program runs.
+/// `__seg_encoder()`: works as long as the program runs. False: what uses the connections as well is to be loaded.
 pub fn run(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let remote = super::calls::remote(cx)?;
+    if remote.encoder.guest.swap(false, AcqRel) && remote.guest().is_none() {
+        return Ok(Value::FALSE);
+    }
     if let Some((number, client, m)) = remote.encoder.first(At::Task, At::Work) {
         send(cx, &remote, &client, m);
         remote.encoder.done(number);
         // Another task may want to run.
         return Ok(Value::TRUE);
     }
+    let until = if remote.encoder.waits_for_strangers() { now_ns() + SOON } else { u64::MAX };
     let key = remote.encoder.keys.lock().pop_front();
     if let Some(name) = key {
         if encode_some(cx, &remote, &name)? {
@@ -219,10 +254,10 @@ pub fn run(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     cx.from_outside();
     let waker = cx.waker();
     remote.encoder.bell.set(waker);
-    let some = remote.encoder.waiting.lock().all.iter().any(|a| a.at == At::Task);
-    if some || !remote.encoder.keys.lock().is_empty() {
+    let some = remote.encoder.waiting.lock().all.iter().any(|a| a.at == At::Task && !a.waits());
+    if some || remote.encoder.guest.load(Acquire) || !remote.encoder.keys.lock().is_empty() {
         cx.no_wait();
         return Ok(Value::TRUE);
     }
-    Err(cx.park(u64::MAX))
+    Err(cx.park(until))
 }

@@ -6,6 +6,7 @@ use super::Remote;
 use super::member::Change;
 use crate::cell::Cell;
 use crate::clock;
+use crate::luggage;
 use crate::state::{Clients, Replies};
 use kumi_link::{Host, Link, Options, Peer, Tls, Why};
 use kumi_membership::{Member, Why as Gone};
@@ -21,14 +22,19 @@ pub struct Serving(pub Weak<Remote>);
 const CHECKED: usize = 64 << 10;
 
 /// Bytes of another node as a value: they are one whole value of ours.
-fn checked(b: Bytes, peer: &super::Peer) -> Result<Cell, String> {
-    if b.len() > CHECKED {
-        return Ok(Cell::encoded(b, Some(peer.symbols.clone())));
+fn checked(remote: &Remote, from: &Peer, b: Bytes, peer: &super::Peer) -> Result<Cell, String> {
+    let (b, packed) = match luggage::split(&b)? {
+        Some((packed, value)) => (value, Some(packed)),
+        None => (b, None),
+    };
+    if b.len() <= CHECKED {
+        kumi_wire::validate(&b, &Default::default()).map_err(|e| e.to_string())?;
     }
-    match kumi_wire::validate(&b, &Default::default()) {
-        Ok(_) => Ok(Cell::encoded(b, Some(peer.symbols.clone()))),
-        Err(e) => Err(e.to_string()),
-    }
+    let luggage = match packed {
+        Some(packed) => Some(remote.guest().and_then(|g| g.unpack(from, &packed)).ok_or("references that are none")?),
+        None => None,
+    };
+    Ok(Cell::encoded(b, Some(peer.symbols.clone())).with_luggage(luggage))
 }
 
 impl Host for Serving {
@@ -50,7 +56,7 @@ impl Host for Serving {
     fn from_client_traced(&self, peer: &Peer, m: FromClient<Bytes>, trace: Option<Trace>) {
         let Some(remote) = self.0.upgrade() else { return };
         let (p, trace) = (remote.peer(peer.name()), trace.map(Arc::new));
-        let Ok(m) = m.try_map(|b| checked(b, &p).map(|c| c.traced(trace.clone()))) else { return };
+        let Ok(m) = m.try_map(|b| checked(&remote, peer, b, &p).map(|c| c.traced(trace.clone()))) else { return };
         let mut replies = Replies::default();
         let woken = {
             let mut inner = remote.shared.lock();
@@ -72,12 +78,16 @@ impl Host for Serving {
     fn from_owner_traced(&self, peer: &Peer, m: FromOwner<Bytes>, trace: Option<Trace>) {
         let Some(remote) = self.0.upgrade() else { return };
         let (p, trace) = (remote.peer(peer.name()), trace.map(Arc::new));
-        let Ok(m) = m.try_map(|b| checked(b, &p).map(|c| c.traced(trace.clone()))) else { return };
+        let Ok(m) = m.try_map(|b| checked(&remote, peer, b, &p).map(|c| c.traced(trace.clone()))) else { return };
         remote.with(&p, |c, out| c.receive(clock::now(), m, out));
     }
     fn other(&self, peer: &Peer, bytes: Bytes) {
         if let Some(remote) = self.0.upgrade().filter(|r| r.over.get().is_none()) {
-            remote.guest().inspect(|g| g.message(peer, bytes));
+            match remote.guest() {
+                Some(g) => g.message(peer, bytes),
+                // Nobody here has named what it is for: that is loaded, and tells the other to say it again.
+                None => remote.encoder.call_guest(),
+            }
         }
     }
     fn connected(&self, peer: &Peer) {

@@ -19,6 +19,7 @@ pub mod watch;
 use crate::cell::Cell;
 use crate::clock;
 use crate::encode::{Large, Symbols};
+use crate::luggage::{self, Luggage};
 use crate::state::{Bell, Clients, Replies, Shared, lease, lock_soon};
 use encoder::Encoder;
 use host::Serving;
@@ -56,6 +57,13 @@ pub struct Remote {
 
 /// Another use of a node's connections. All is called by whoever serves them, one call at a time; none of the segments' locks is held.
 pub trait Guest: Send + Sync {
+    /// What that node packed. `None`: it is nothing of the kind.
+    fn unpack(&self, peer: &kumi_link::Peer, packed: &Bytes) -> Option<Arc<dyn Luggage>>;
+    /// That node takes references. It is one that a native is about to hand some to.
+    ///
+    /// # Errors
+    /// The native is called again when that may be known; or it never will.
+    fn meets(&self, cx: &mut Cx, name: &str) -> Result<(), Exit>;
     /// A message of its own has come.
     fn message(&self, peer: &kumi_link::Peer, bytes: Bytes);
     /// A connection is there.
@@ -128,18 +136,18 @@ struct Out<'a> {
 }
 
 /// A value's bytes for a message, whose trace is that of the first of its values that has one.
-fn bytes_of(c: &Cell, trace: &mut Option<Arc<Trace>>) -> Result<Bytes, ()> {
+fn bytes_of(c: &Cell, to: &str, trace: &mut Option<Arc<Trace>>) -> Result<Bytes, ()> {
     if trace.is_none() {
         *trace = c.trace().cloned();
     }
-    c.bytes().cloned().ok_or(())
+    c.bytes().map(|b| luggage::joined(c.luggage(), to, b)).ok_or(())
 }
 
 impl Outbox<Cell, Arc<Call>> for Out<'_> {
     fn send(&mut self, m: FromClient<Cell>) {
         // Whatever is called for another node was encoded before.
         let mut trace = None;
-        if let Ok(m) = m.try_map(|c| bytes_of(&c, &mut trace)) {
+        if let Ok(m) = m.try_map(|c| bytes_of(&c, &self.peer.name, &mut trace)) {
             if let Some((link, peer)) = self.remote.known(self.peer) {
                 // One that can't be sent is lost: its call is repeated on the next connection.
                 let _ = match self.among {
@@ -168,6 +176,13 @@ impl std::fmt::Display for Owner {
             Owner::Engine(e) => f.write_str(e.name()),
         }
     }
+}
+
+/// May all references in it be handed over to that node?
+pub(crate) fn may_go(m: &FromOwner<Cell>, to: &str) -> bool {
+    let mut all = true;
+    m.each_value(|c| all &= c.luggage().is_none_or(|l| l.may_go(to)));
+    all
 }
 
 impl Owner {
@@ -429,17 +444,19 @@ impl Remote {
     pub fn leave(&self, peer: &Peer, number: u64) {
         self.with(peer, |c, out| c.leave(clock::now(), number, out));
     }
-    /// The message comes back where a value has no bytes, or more than can be sent.
+    /// The message comes back where a value has no bytes, or more than can be sent, or references for one that may not take any.
     pub fn answer_at_once(&self, client: &[u8], m: FromOwner<Cell>) -> Result<(), FromOwner<Cell>> {
+        let Ok(client) = std::str::from_utf8(client) else { return Ok(()) };
+        if !may_go(&m, client) {
+            return Err(m);
+        }
         let mut trace = None;
-        let ready = m.clone().try_map(|c| bytes_of(&c, &mut trace));
-        match (ready, std::str::from_utf8(client)) {
-            (Ok(ready), Ok(client)) => match self.send(client, ready, trace) {
+        match m.clone().try_map(|c| bytes_of(&c, client, &mut trace)) {
+            Ok(ready) => match self.send(client, ready, trace) {
                 true => Ok(()),
                 false => Err(m),
             },
-            (Ok(_), Err(_)) => Ok(()),
-            (Err(()), _) => Err(m),
+            Err(()) => Err(m),
         }
     }
     /// Those that are too long to be sent are the encoder's, which refuses them.
