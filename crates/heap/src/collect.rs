@@ -9,6 +9,10 @@
 //! cells, from the roots and from old cells that were stored into since
 //! (`remembered`). Nurseries end at every node collection: what lives in them leaves.
 //!
+//! Whoever collects decides before the stop whether it is a full one (`HeapShared::is_full_next`), so that others may be
+//! told, or asked, meanwhile. A full one that is asked for after that is the next: a request is forgotten only by a full
+//! collection that begins after it.
+//!
 //! Policy (as in "Scheduling local collections", section 3.2, with f = 1): a full
 //! collection comes when as many bytes as were live after the last one, H, have grown
 //! old since (and at least some MB: `Young::least_promoted`); a young one each young space
@@ -99,29 +103,33 @@ impl Heap {
         Heap::collect_all(&mut [self], &mut |_, m| roots(m))
     }
 
-    /// A node collection over all heaps of a runtime, while all workers but the calling one are stopped.
+    /// A node collection over all heaps of a runtime, while all workers but the calling one are stopped, young or full as is
+    /// due ([`HeapShared::is_full_next`]).
     /// `roots` marks everything that any worker holds; it is told whether the collection is a full one, where
     /// what did not change since the last one must be shown too.
     pub fn collect_all(heaps: &mut [&mut Heap], roots: &mut dyn FnMut(bool, &mut Marker)) {
-        Heap::collect_rows(heaps, &|_| None, roots, &mut |_, _| false);
+        let Some(full) = heaps.first().map(|h| h.shared.is_full_next()) else { return };
+        Heap::collect_rows(heaps, full, None, &mut |m| roots(full, m), &mut |_, _| false);
     }
-    /// As [`Heap::collect_all`]; a full collection tells what `rows` gives (asked with true; with false it only learns that
-    /// the collection is a young one) what living things name.
+    /// As [`Heap::collect_all`]; the caller has decided whether it is a full one, which tells `rows` what living things name.
     ///
     /// A full collection marks in stages: when all that `roots` showed is marked, `later` sees by its first argument what is, and
     /// shows more; it is asked again, all of that being marked, as long as it says true. What is weak, and finalizers, are looked
     /// at after the last stage.
-    pub fn collect_rows<'r>(
+    pub fn collect_rows(
         heaps: &mut [&mut Heap],
-        rows: &dyn Fn(bool) -> Option<&'r dyn Rows>,
-        roots: &mut dyn FnMut(bool, &mut Marker),
+        full: bool,
+        rows: Option<&dyn Rows>,
+        roots: &mut dyn FnMut(&mut Marker),
         later: &mut dyn FnMut(&dyn Fn(Value) -> bool, &mut Marker) -> bool,
     ) {
         let (t0, begun) = (Instant::now(), process_ns());
         let Some(first) = heaps.first_mut() else { return };
         first.adopt();
         let shared = first.shared.clone();
-        let full = shared.is_full();
+        if full {
+            shared.wants_full.store(false, Relaxed);
+        }
         for h in heaps.iter_mut() {
             h.close();
             if full {
@@ -132,7 +140,7 @@ impl Heap {
                 h.remembered.clear();
             }
         }
-        let rows = rows(full);
+        let rows = rows.filter(|_| full);
         let fresh = if full { Fresh::all(rows) } else { Fresh::of(heaps.iter().flat_map(|h| h.fresh_blocks())) };
         let mut m = Marking::new(&shared.helpers, fresh);
         let gather = |m: &mut Roots| {
@@ -151,7 +159,7 @@ impl Heap {
                     }
                 }
             }
-            roots(full, &mut Marker::new(m));
+            roots(&mut Marker::new(m));
             for (procs, _) in lock(&shared.pending).iter() {
                 m.visit_all(procs);
             }
@@ -214,10 +222,10 @@ impl Heap {
 }
 
 impl HeapShared {
-    /// Is the collection that begins to be a full one? Answers once for each request.
-    fn is_full(&self) -> bool {
+    /// Is the next node collection to be a full one? For who is about to collect: what speaks for it is noted as its cause.
+    pub fn is_full_next(&self) -> bool {
         self.full_due.store(false, Relaxed);
-        if self.wants_full.swap(false, Relaxed) {
+        if self.wants_full.load(Relaxed) {
             return true;
         }
         let (old, new) = (self.old_bytes.load(Relaxed), self.promoted.load(Relaxed));
@@ -265,7 +273,11 @@ impl HeapShared {
             budget = budget.min((max as isize - live).max(1 << 20));
         }
         self.budget.store(budget, Relaxed);
-        self.wants.store(false, Release);
+        // Who asks says what he wants first.
+        self.wants.store(false, SeqCst);
+        if self.wants_full.load(SeqCst) {
+            self.wants.store(true, Release);
+        }
     }
 }
 

@@ -270,7 +270,7 @@ impl HeapShared {
     }
     /// Asks for a full one.
     pub fn request_full(&self) {
-        self.wants_full.store(true, Relaxed);
+        self.wants_full.store(true, SeqCst);
         self.request_gc();
     }
     /// Are full collections left to the program, but for the heap's limit?

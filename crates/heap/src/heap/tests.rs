@@ -110,10 +110,9 @@ fn stages_mark_one_after_the_other_and_what_is_weak_is_told_last() {
         let told = std::sync::Arc::default();
         let table = h.data(Value::FALSE, Table(leaf, std::sync::Arc::clone(&told)));
         h.add_weak(table);
-        h.request_full();
         let shared = h.shared().clone();
         let mut stage = 0;
-        Heap::collect_rows(&mut [&mut h], &|_| None, &mut |_, m| m.mark_all(&[own, table]), &mut |marked, m| {
+        Heap::collect_rows(&mut [&mut h], true, None, &mut |m| m.mark_all(&[own, table]), &mut |marked, m| {
             stage += 1;
             let seen = [own, leaf, other, all].map(marked);
             match stage {
@@ -136,11 +135,29 @@ fn stages_mark_one_after_the_other_and_what_is_weak_is_told_last() {
         });
         assert_eq!((stage, *told.lock().unwrap()), (2 + usize::from(weakly), Some(true)));
         // A young collection has one stage, and none but the first may be all.
-        Heap::collect_rows(&mut [&mut h], &|_| None, &mut |_, m| m.mark_all(&[own, table, all]), &mut |_, _| unreachable!());
-        h.request_full();
-        Heap::collect_rows(&mut [&mut h], &|_| None, &mut |_, m| m.mark_all(&[own, table]), &mut |_, _| false);
+        Heap::collect_rows(&mut [&mut h], false, None, &mut |m| m.mark_all(&[own, table, all]), &mut |_, _| unreachable!());
+        Heap::collect_rows(&mut [&mut h], true, None, &mut |m| m.mark_all(&[own, table]), &mut |_, _| false);
         assert_eq!((h.shared().stat().live_cells, *told.lock().unwrap()), (2, Some(false)));
     }
+}
+/// What is decided before the stop is done, and what is asked for between the two comes next.
+#[test]
+fn a_full_collection_that_is_asked_for_while_a_young_one_is_about_to_begin_comes_after_it() {
+    let mut h = Heap::configured(HeapConfig { rule: Rule::Off, ..HeapConfig::default() });
+    let shared = h.shared().clone();
+    h.request_gc();
+    let mut collect = |asked: bool| {
+        let full = shared.is_full_next();
+        if asked {
+            shared.request_full();
+        }
+        Heap::collect_rows(&mut [&mut h], full, None, &mut |_| (), &mut |_, _| false);
+        (full, shared.wants_gc(), shared.is_full_next())
+    };
+    assert_eq!(collect(true), (false, true, true));
+    // The one that begins serves whoever asks until then.
+    assert_eq!(collect(true), (true, false, false));
+    assert_eq!(collect(false), (false, false, false));
 }
 /// A worker that has nothing to do frees nothing: at the next collection another does.
 #[test]

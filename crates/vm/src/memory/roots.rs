@@ -56,6 +56,7 @@ impl Cx {
     /// A node collection now. Only at safepoints: natives ask with `heap.request_gc()`.
     pub(crate) fn collect_garbage(&mut self) {
         let requested = self.heap.shared().stats.now_ns();
+        let full = self.heap.shared().is_full_next();
         let stopped = self.stop_world(|cx| {
             if cx.stop.is_ending() {
                 // The main thread is over, and what it held no root any more.
@@ -66,7 +67,6 @@ impl Cx {
             // SAFETY: the world is stopped: no other worker touches its context until this is over.
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
             let rt = cx.runtime();
-            let mut was_full = false;
             let stress = cx.gc_stress > 0;
             rt.tasks.bury();
             // What was not remembered shows afterwards too; before, it shows by whom.
@@ -74,16 +74,15 @@ impl Cx {
                 cx.verify_heap(Moment::BeforeYoung, "before a node collection");
             }
             let met = Met::new(&rt);
-            let mut roots = |full: bool, m: &mut Marker| {
-                was_full = full;
+            let mut roots = |m: &mut Marker| {
                 if full && rt.outside.armed.load(Relaxed) || stress {
                     rt.tasks.each(|mut t| t.empty_dead_registers());
                 }
                 rt.mark_roots(!full, m);
             };
             let mut later = |marked: &dyn Fn(Value) -> bool, m: &mut Marker| rt.mark_apart(Stage::Later(marked), m);
-            Heap::collect_rows(&mut heaps, &|full| full.then(|| met.begin()), &mut roots, &mut later);
-            if was_full {
+            Heap::collect_rows(&mut heaps, full, full.then(|| met.begin()), &mut roots, &mut later);
+            if full {
                 rt.sweep_tables(&met);
                 rt.note_runners(cx.task.id != 0);
             }
@@ -99,10 +98,10 @@ impl Cx {
                 cx.verify_heap(Moment::Marked, "after a node collection");
                 cx.verify_pause = (t0.elapsed().as_millis() / 2).min(64) as u32;
             }
-            Some((stopped, was_full, begun))
+            Some((stopped, begun))
         });
         let stopped = stopped.flatten();
-        if let Some((stopped, full, begun)) = stopped {
+        if let Some((stopped, begun)) = stopped {
             let stats = &self.heap.shared().stats;
             let now = stats.now_ns();
             stats.resumed(self.worker, requested, stopped, now);
