@@ -8,6 +8,7 @@ Usage: kumi [options] [--] [FILE [arguments]]
        kumi node NAME [FILE]   run a program as a node of a cluster (kumi node --help)
        kumi top ADDRESS        look at a node: keys, rates, code segments (kumi top --help)
        kumi cert               certificates of nodes (kumi cert --help)
+       kumi simulate TRACE     replay a cluster under schedules of collections (kumi simulate --help)
 
   -e 'code'       run this text; may be given several times
   -c              check syntax only

@@ -1,5 +1,5 @@
 //! The command's parts: a runtime put together, the command line, running, the REPL, `kumi xml`,
-//! nodes and their certificates.
+//! nodes and their certificates, replays of clusters.
 
 pub mod allocator;
 pub mod cert;
@@ -11,6 +11,7 @@ pub mod repl;
 pub mod run;
 pub mod say;
 mod setup;
+pub mod simulate;
 pub mod watch;
 pub mod xml;
 

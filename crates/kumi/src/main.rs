@@ -61,6 +61,7 @@ fn main() {
                 argv.splice(..1, program.map(String::from));
             }
             Some("cert") => std::process::exit(kumi::cert::main(&argv[1..])),
+            Some("simulate") => std::process::exit(kumi::simulate::main(&argv[1..])),
             _ => {}
         }
     }

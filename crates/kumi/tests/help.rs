@@ -227,7 +227,7 @@ fn everything_the_help_names_is_checked_and_does_something() {
     let dir = folder();
     let (help, _) = kumi(&dir, &["--help"], "");
     // These have a help of their own.
-    let own = ["kumi xml", "kumi run", "kumi node", "kumi top", "kumi cert"];
+    let own = ["kumi xml", "kumi run", "kumi node", "kumi top", "kumi cert", "kumi simulate"];
     let help: String = help.lines().filter(|l| !own.iter().any(|o| l.contains(o))).map(|l| format!("{l}\n")).collect();
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/VARIABLES.md")).unwrap();
     let page = page.split("## Of tests and tools").next().unwrap();

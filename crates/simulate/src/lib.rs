@@ -31,7 +31,7 @@ mod setting;
 mod trace;
 
 pub use outcome::{Collection, Doing, Drawing, Outcome, Parts, Timeline};
-pub use replay::{Failure, Fault, Options, replay};
+pub use replay::{Failure, Fault, MOST_EVENTS, Options, replay};
 pub use setting::{Collecting, Setting};
 pub use trace::{Class, Invalid, MAX_NODES, Step, Task, Trace, Wrong};
 

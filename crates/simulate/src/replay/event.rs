@@ -70,6 +70,10 @@ impl Queue {
         self.program -= what.program() as usize;
         Some((at, what))
     }
+    /// How many are foreseen.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
     /// Does nothing of the program's come any more?
     pub fn stands(&self) -> bool {
         self.program == 0

@@ -1,7 +1,7 @@
 //! The cluster, and the loop.
 
 use super::event::{Queue, What};
-use super::{Failure, Options};
+use super::{Failure, MOST_EVENTS, Options};
 use crate::Time;
 use crate::outcome::{Doing, Outcome, Parts, Timeline};
 use crate::setting::Setting;
@@ -170,6 +170,9 @@ impl<'a> Machine<'a> {
             let Some((at, what)) = event else { return Err(self.stuck()) };
             if at > self.s.longest {
                 return Err(Failure::TooLong);
+            }
+            if self.queue.len() > MOST_EVENTS {
+                return Err(Failure::TooMuch);
             }
             self.now = at;
             match what {

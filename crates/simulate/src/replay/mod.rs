@@ -51,6 +51,9 @@ pub struct Fault {
     pub stopped: bool,
 }
 
+/// Events that may be foreseen at once: two gigabytes or so.
+pub const MOST_EVENTS: usize = 1 << 25;
+
 /// Why there is no outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
@@ -72,6 +75,8 @@ pub enum Failure {
     },
     /// It takes longer than [`Setting::longest`].
     TooLong,
+    /// More is foreseen at once than [`MOST_EVENTS`].
+    TooMuch,
 }
 
 impl fmt::Display for Failure {
@@ -81,6 +86,7 @@ impl fmt::Display for Failure {
             Failure::Stuck { node, task } => write!(f, "task {task} on node {node} waits for what does not come"),
             Failure::OutOfMemory { node, at } => write!(f, "node {node} has no memory left after {} ms", at / 1_000_000),
             Failure::TooLong => write!(f, "the replay takes longer than the setting allows"),
+            Failure::TooMuch => write!(f, "more than {MOST_EVENTS} messages are under way at once"),
         }
     }
 }

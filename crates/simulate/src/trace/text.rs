@@ -5,6 +5,8 @@ use std::fmt::{self, Write};
 
 /// The first line.
 const HEAD: &str = "kumi-trace 1";
+/// No trace has more tasks and steps together: some gigabytes.
+const MOST_STEPS: usize = 1 << 26;
 
 /// What is wrong with a text, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +40,7 @@ impl Trace {
         let (line, nodes) = lines.next().ok_or(wrong(2, "the number of nodes is missing"))?;
         let nodes = nodes.strip_prefix("nodes ").and_then(number).filter(|n| (1..=MAX_NODES as u64).contains(n));
         let nodes = nodes.ok_or(wrong(line, "the second line is `nodes` and their number, 1 to 65536"))? as u32;
-        let mut tasks = Vec::new();
+        let (mut tasks, mut all) = (Vec::new(), 0);
         for (line, l) in lines {
             let mut words = l.split(' ');
             let class = words
@@ -48,7 +50,12 @@ impl Trace {
                 .1;
             let node =
                 words.next().and_then(number).filter(|n| *n < nodes as u64).ok_or(wrong(line, "a task needs the number of its node"))?;
-            let steps = words.map(|w| step(w).ok_or(wrong(line, "a step that can't be read"))).collect::<Result<Vec<_>, _>>()?;
+            let mut steps = words.map(|w| step(w).ok_or(wrong(line, "a step that can't be read"))).collect::<Result<Vec<_>, _>>()?;
+            steps.shrink_to_fit();
+            all += 1 + steps.len();
+            if all > MOST_STEPS {
+                return Err(wrong(line, "more than 67,108,864 tasks and steps"));
+            }
             tasks.push(Task { node: node as u32, class, steps });
         }
         Ok(Trace { nodes, tasks })

@@ -1,0 +1,156 @@
+//! `kumi simulate`: what it shows, what it refuses, and that whatever stands in a file is told, not died of.
+
+use kumi_chance::Chance;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder of this test's own, gone at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let dir = std::env::temp_dir().join(format!("kumi-simulate-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).unwrap();
+        Folder(dir)
+    }
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        std::fs::write(self.0.join(name), text).unwrap();
+    }
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.join(name)).unwrap()
+    }
+}
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Status, standard output, standard error.
+fn simulate(dir: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let out = Command::new(env!("CARGO_BIN_EXE_kumi")).arg("simulate").args(args).current_dir(dir).output().unwrap();
+    (out.status.code(), String::from_utf8(out.stdout).unwrap(), String::from_utf8(out.stderr).unwrap())
+}
+fn shows(dir: &Path, args: &[&str]) -> String {
+    let (status, out, err) = simulate(dir, args);
+    assert_eq!((status, err.as_str()), (Some(0), ""), "{args:?}: {out}");
+    out
+}
+
+const SMALL: &str = "kumi-trace 1\nnodes 2\ntask 0 s1>1:64 w2 c500000\nhandler 1 w1 c1000000 a4096 s2>0:64\n";
+
+#[test]
+fn a_trace_is_replayed_under_every_policy_and_said_to_be_simulated() {
+    let f = Folder::new("table");
+    f.write("a.trace", SMALL);
+    let out = shows(&f.0, &["a.trace"]);
+    assert!(
+        out.starts_with("simulated: a.trace; 2 nodes, 2 messages\na round trip of 40 us, 23.8 MB/s, heaps from 3.0 MB to 16.0 MB"),
+        "{out}"
+    );
+    for policy in
+        ["independent (FI)", "synchronised (FS)", "adaptive-synchronised (AS)", "adaptive-independent (AI)", "staggered", "combined"]
+    {
+        assert!(out.contains(policy), "{policy}: {out}");
+    }
+    let json = shows(&f.0, &["a.trace", "--policy", "FI,fs", "--json"]);
+    assert!(json.starts_with("{\"simulated\": true, \"trace\": \"a.trace\"") && json.matches("\"policy\"").count() == 2, "{json}");
+    assert!(json.contains("\"active\": 1500000"), "{json}");
+    // The same to the byte, again, and of the trace that it writes.
+    let args = ["--pattern", "cky", "--nodes", "4", "--seed", "7", "--policy", "FS", "--json", "--timeline", "a.svg"];
+    let first = shows(&f.0, &[&args[..], &["--write", "cky.trace"]].concat());
+    let svg = f.read("a.svg");
+    assert!(svg.contains("(simulated)") && svg.contains("orders all, synchronised"));
+    assert_eq!((shows(&f.0, &args), f.read("a.svg")), (first.clone(), svg));
+    let again = shows(&f.0, &["cky.trace", "--policy", "FS", "--json"]);
+    assert_eq!(again, first.replace("the pattern of cky", "cky.trace"));
+}
+
+#[test]
+fn the_cluster_is_what_switches_and_a_file_say() {
+    let f = Folder::new("cluster");
+    f.write("a.trace", SMALL);
+    f.write("slow.toml", "ratio = 10\nsetting = \"local\"\nround-trip = \"2ms\" # both ways\nmemory = \"64M\"\n");
+    let out = shows(&f.0, &["a.trace", "--policy", "FI", "--setting", "slow.toml", "--heap=1M"]);
+    assert!(out.contains("a round trip of 2000 us,") && out.contains("heaps from 1.0 MB to 64.0 MB"), "{out}");
+    assert!(out.contains("a collection of 0 ns and 19 ms for each MB"), "{out}");
+    // Both ways together.
+    let end = |args: &[&str]| {
+        let out = shows(&f.0, &[&["a.trace", "--policy", "FI", "--json"], args].concat());
+        out.split("\"end\": ").nth(1).unwrap().split(',').next().unwrap().parse::<u64>().unwrap()
+    };
+    let more = end(&["--round-trip", "2ms"]) - end(&[]);
+    assert!((1_960_000..1_970_000).contains(&more), "{more}");
+}
+
+#[test]
+fn what_can_not_be_is_said_with_its_place() {
+    let f = Folder::new("wrong");
+    f.write("a.trace", SMALL);
+    f.write("bad.trace", SMALL.replace("c500000", "c5x"));
+    f.write("stuck.trace", "kumi-trace 1\nnodes 2\ntask 0 w2 s1>1:1\ntask 1 w1 s2>0:1\n");
+    f.write("large.trace", "kumi-trace 1\nnodes 65536\n");
+    f.write("bytes.trace", b"kumi-trace 1\nnodes 2\n\xff\n");
+    f.write("bad.toml", "memory = \"1M\"\nround-trip = \"soon\"\n");
+    f.write("odd.toml", "memory = \"1M\"\ncolour = 1\n");
+    f.write("no.toml", "memory = = 3\n");
+    let says = |status, args: &[&str], part: &str| {
+        let (code, out, err) = simulate(&f.0, args);
+        assert!(code == Some(status) && out.is_empty() && err.contains(part), "{args:?}: {code:?} {out} {err}");
+    };
+    says(2, &[], "a trace is needed");
+    says(2, &["a.trace", "b.trace"], "one trace at a time");
+    says(2, &["a.trace", "--pattern", "bh"], "either a trace or --pattern");
+    says(2, &["a.trace", "--nodes", "4"], "a trace has its nodes");
+    says(2, &["--pattern", "x"], "\"x\" is no pattern: bh, cky, rna");
+    says(2, &["--pattern", "bh", "--nodes", "5000"], "from 1 to 4096");
+    says(2, &["a.trace", "--policy", "FX"], "\"FX\" is no policy: all, independent");
+    says(2, &["a.trace", "--policy"], "--policy needs");
+    says(2, &["a.trace", "--colour"], "unknown option --colour");
+    says(2, &["a.trace", "--timeline", "a.svg"], "--timeline is of one policy");
+    says(2, &["a.trace", "--round-trip", "40"], "--round-trip is a time, such as 40us");
+    says(2, &["a.trace", "--memory", "much"], "--memory is a number of bytes");
+    says(1, &["none.trace"], "none.trace: No such file");
+    says(1, &["bad.trace"], "bad.trace:3: a step that can't be read");
+    says(1, &["stuck.trace"], "stuck.trace, independent: task 0 on node 0 waits for what does not come");
+    says(1, &["large.trace"], "65536 nodes; up to 4096");
+    says(1, &["bytes.trace"], "line 3: no UTF-8");
+    says(1, &["a.trace", "--longest", "1us"], "takes longer than the setting allows");
+    says(1, &["a.trace", "--setting", "none.toml"], "--setting is ap1000, local or a TOML file");
+    says(1, &["a.trace", "--setting", "bad.toml"], "bad.toml:2: round-trip is a time");
+    says(1, &["a.trace", "--setting", "odd.toml"], "odd.toml:2: \"colour\" is none of setting, round-trip");
+    says(1, &["a.trace", "--setting", "no.toml"], "no.toml:1: no TOML");
+}
+
+#[test]
+fn whatever_stands_in_a_file_is_replayed_or_refused() {
+    let f = Folder::new("fuzz");
+    let mut c = Chance::new(11);
+    for _ in 0..60 {
+        let mut bytes = SMALL.repeat(c.between(1, 2) as usize).into_bytes();
+        (0..c.between(1, 3)).for_each(|_| c.spoil(&mut bytes));
+        f.write("x.trace", &bytes);
+        let (code, _, err) = simulate(&f.0, &["x.trace", "--policy", "AS"]);
+        assert!(matches!(code, Some(0 | 1)) && !err.contains("bug in kumi"), "{:?}: {err}", String::from_utf8_lossy(&bytes));
+    }
+}
+
+/// Commands of a page's blocks of shell, each line one.
+fn commands(text: &str) -> Vec<&str> {
+    text.split("```sh\n").skip(1).filter_map(|t| t.split("```").next()).flat_map(str::lines).filter(|l| l.starts_with("kumi ")).collect()
+}
+
+#[test]
+fn commands_of_the_guide_run_as_they_stand() {
+    let f = Folder::new("guide");
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/SIMULATE.md")).unwrap();
+    f.write("small.trace", page.split("```text\n").find(|t| t.starts_with("kumi-trace 1")).unwrap().split("```").next().unwrap());
+    f.write("slow.toml", page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap());
+    let commands = commands(&page);
+    assert!(commands.len() >= 6, "{commands:?}");
+    for command in commands {
+        let words: Vec<&str> = command.split('#').next().unwrap().split_whitespace().skip(2).collect();
+        assert!(shows(&f.0, &words).contains("simulated"), "{command}");
+    }
+}
