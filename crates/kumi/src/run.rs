@@ -56,7 +56,10 @@ pub fn run(mut s: Settings) -> i32 {
         Ok(x) => x,
         Err(m) => return fail(&m),
     };
-    let options = runtime_options(&s);
+    let mut options = runtime_options(&s);
+    if let Err(m) = crate::node::record(&mut options) {
+        return fail(&m);
+    }
     // The process ends with its program: nothing is freed one by one.
     let mut cx = match assemble(options).map(ManuallyDrop::new) {
         Ok(cx) => cx,

@@ -124,6 +124,7 @@ const CHECKS: &[Check] = &[
     ("KUMI_NODE_WEB_TOKEN", &["KUMI_NODE_WEB_TOKEN=secret", "node", "n", "--check"], "", Has("8 letters and digits")),
     ("KUMI_NODE_LOG_LEVEL", &["KUMI_NODE_LOG_LEVEL=loud", "node", "n", "-e", "1"], "", Has("log-level is one of info, warn, error, off")),
     ("KUMI_NODE_LOG_FORMAT", &["KUMI_NODE_LOG_FORMAT=xml", "node", "n", "-e", "1"], "", Has("log-format is one of auto, text, json")),
+    ("KUMI_NODE_RECORD", &["KUMI_NODE_RECORD=rec", "node", "n", "-e", "1"], "", File("rec/n.recording")),
     ("KUMI_NODE_SERVES", &["KUMI_NODE_SERVES=1", "node", "n", "-e", "print ENV.key?('KUMI_NODE_SERVES')"], "", Has("\"event\":\"start\"")),
     ("KUMI_NODE_CONFIG", &["KUMI_NODE_CONFIG=none.toml", "node", "n", "-e", "1"], "", Has("the configuration can't be read")),
     (

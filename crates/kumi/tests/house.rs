@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// From the bottom: a crate may depend on those of lines above its own, and of its own line on none.
 const FLOORS: &[&[&str]] = &[
-    &["budget", "sched", "prelude", "xml", "wire", "membership", "history", "chance", "schedule"],
+    &["budget", "sched", "prelude", "xml", "wire", "membership", "history", "chance", "schedule", "record"],
     &["num", "text", "source", "segments", "remote", "simulate"],
     &["heap", "regexp", "flow", "link", "store", "redis"],
     &["bytecode"],

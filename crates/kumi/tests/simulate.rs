@@ -136,6 +136,66 @@ fn whatever_stands_in_a_file_is_replayed_or_refused() {
     }
 }
 
+/// All nodes meet some times; between, each asks its neighbour, and makes objects.
+const PROGRAM: &str = "require 'kumihimo/cluster'
+C = Kumihimo::Cluster
+class Shelf
+  include Kumihimo::Remote
+  remote_methods :row
+  def row(n) = Array.new(n) { |i| i.to_s * 3 }
+end
+others = C.reduce([[C.self, Shelf.new]]) { |a, b| a + b }.sort_by(&:first).map(&:last)
+mine = C.nodes.index(C.self)
+kept = []
+30.times do |round|
+  kept << others[(mine + 1) % others.size].row(200 + round)
+  C.barrier if round % 10 == 0
+end
+sleep 0.05
+p C.reduce(kept.flatten.size) { |a, b| a + b } if C.self != 'x'
+";
+
+#[test]
+fn a_program_of_nodes_is_recorded_and_replayed() {
+    let f = Folder::new("record");
+    f.write("shelf.rb", PROGRAM);
+    let run = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_kumi")).arg("run").args(args).current_dir(&f.0).output().unwrap();
+    let out = run(&["--nodes", "3", "--record", "rec/one", "shelf.rb"]);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    assert_eq!(String::from_utf8_lossy(&out.stdout).matches("19305").count(), 3);
+    let names = ["node1", "node2", "node3"];
+    assert!(names.iter().all(|n| f.read(&format!("rec/one/{n}.recording")).starts_with(&format!("kumi-recording 1\nnode {n}\nbegin "))));
+    // What a message caused is in it, and no message came from nowhere.
+    let args = ["rec/one", "--no-nurseries", "--heap", "2M", "--policy", "FI,FS,combined"];
+    let (first, again) = (shows(&f.0, &args), shows(&f.0, &args));
+    assert!(
+        first.starts_with("simulated: rec/one; 3 nodes, ") && first.contains("recorded: ") && !first.contains("not recorded"),
+        "{first}"
+    );
+    let messages: u64 = first.split("3 nodes, ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(messages > 3 * 30 * 2, "{first}");
+    // Two replays are equal to the byte; so are those of the trace that it becomes, and their pictures.
+    assert_eq!(first, again);
+    let json = shows(&f.0, &["rec/one", "--json", "--policy", "FS", "--write", "shelf.trace", "--timeline", "one.svg"]);
+    let of_trace = shows(&f.0, &["shelf.trace", "--json", "--policy", "FS", "--setting", "recorded", "--timeline", "two.svg"]);
+    assert!(json.contains("\"simulated\": true") && f.read("one.svg").contains("(simulated)"));
+    assert_eq!(f.read("one.svg").lines().count() > 20, f.read("two.svg").lines().count() > 20);
+    assert!(of_trace.contains("shelf.trace"));
+    // A sleep lasts as long as it did.
+    let end = |args: &[&str]| {
+        let out = shows(&f.0, &[&["rec/one", "--json"], args].concat());
+        out.split("\"end\": ").nth(1).unwrap().split(',').next().unwrap().parse::<u64>().unwrap()
+    };
+    assert!(end(&["--as-recorded"]) > 50_000_000 && end(&["--slower", "10", "--policy", "FI"]) > end(&["--policy", "FI"]));
+    // Mistakes.
+    f.write("rec/one/node2.recording", "kumi-recording 1\nnode node2\nbegin 1\nt1 c1\nt1 c?\nend 1 1 1\n");
+    let (code, _, err) = simulate(&f.0, &["rec/one"]);
+    assert!(code == Some(1) && err.contains("node2.recording:5: a step that can't be read"), "{err}");
+    std::fs::create_dir(f.0.join("empty")).unwrap();
+    assert!(simulate(&f.0, &["empty"]).2.contains("there are no recordings (NAME.recording)"));
+    assert!(String::from_utf8_lossy(&run(&["--record", "x", "shelf.rb"]).stderr).contains("--record is for nodes"));
+}
+
 /// Commands of a page's blocks of shell, each line one.
 fn commands(text: &str) -> Vec<&str> {
     text.split("```sh\n").skip(1).filter_map(|t| t.split("```").next()).flat_map(str::lines).filter(|l| l.starts_with("kumi ")).collect()

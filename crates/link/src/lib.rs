@@ -52,6 +52,7 @@ mod error;
 mod host;
 mod link;
 mod options;
+mod recorded;
 mod server;
 mod serving;
 mod tls;

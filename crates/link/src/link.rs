@@ -4,6 +4,7 @@ use crate::channel::{Channel, Left, Peer, SMALL, Waiting, Way, Writer, kind};
 use crate::codec::{self, Out};
 use crate::error::{LinkError, SendError};
 use crate::options::Limits;
+use crate::recorded;
 use crate::serving::Serving;
 use crate::tls::Tls;
 use bytes::Bytes;
@@ -50,6 +51,7 @@ pub struct Shared {
     pub registry: Registry,
     pub tls: Mutex<Option<Tls>>,
     pub limits: Limits,
+    pub recorder: Option<Arc<kumi_record::Recorder>>,
     pub thread: Mutex<Option<JoinHandle<()>>>,
     /// Names that are being looked up.
     pub lookups: AtomicUsize,
@@ -210,6 +212,8 @@ impl Link {
                     kind::OTHER
                 }
             };
+            let numbered = self.shared.recorder.as_ref().and_then(|r| recorded::numbered(r, peer.name(), out.len(), trace));
+            let trace = numbered.as_ref().or(trace);
             let most = self.shared.limits.backlog;
             if out.len() > SMALL {
                 if out.len() > self.shared.limits.longest() {

@@ -2,6 +2,7 @@
 
 use crate::channel::PIECE;
 use crate::tls::Tls;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a node is started with.
@@ -28,6 +29,8 @@ pub struct Options {
     pub about: (Option<String>, Option<u16>),
     /// Bounds.
     pub limits: Limits,
+    /// Messages that go and come are written down there, with a number that travels in their trace context.
+    pub recorder: Option<Arc<kumi_record::Recorder>>,
 }
 
 impl Options {
@@ -44,6 +47,7 @@ impl Options {
             membership: None,
             about: (None, None),
             limits: Limits::default(),
+            recorder: None,
         }
     }
 }

@@ -26,6 +26,7 @@
 
 pub mod generate;
 mod outcome;
+pub mod recording;
 mod replay;
 mod setting;
 mod trace;

@@ -32,6 +32,9 @@ pub struct Setting {
     pub receive: Time,
     /// What it costs a worker to go to another task.
     pub switch: Time,
+    /// A task that comes while another one computes waits for the next of the clock's ticks, which come so often. 0: until that one waits
+    /// or ends.
+    pub tick: Time,
     /// What a message about collections costs its sender's worker and each receiver's. Links have threads of their own in Kumihimo; the
     /// paper's machine has a network for broadcasts.
     pub control: Time,
@@ -59,6 +62,7 @@ impl Setting {
             send: 5 * US,
             receive: 5 * US,
             switch: 2 * US,
+            tick: 0,
             control: US,
             heap: 3 << 20,
             limit: 16 << 20,
@@ -74,12 +78,18 @@ impl Setting {
             send: 2_500,
             receive: 2_500,
             switch: 200,
+            tick: 2 * MS,
             control: 500,
             heap: 64 << 20,
             limit: 4 << 30,
             collecting: Collecting { fixed: 500 * US, live_kb: US, heap_kb: 0, slice: MS / 4, between: 10, sliced: 120 },
             longest: 3_600_000 * MS,
         }
+    }
+    /// A cluster of today's that replays a recording: what messages and switches cost the processor is in that, so only what the system and
+    /// waking take is added. *Measured*: see `bench/schedules`.
+    pub fn recorded() -> Setting {
+        Setting { latency: 20 * US, send: 0, receive: 0, switch: 0, ..Setting::local() }
     }
     /// How long marking takes in slices, all of them.
     pub fn marking(&self, live: u64, size: u64) -> Time {

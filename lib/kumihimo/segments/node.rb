@@ -16,6 +16,7 @@ module Kumihimo
           @notify = ENV.delete("NOTIFY_SOCKET")
           web, token = one["WEB"], one["WEB_TOKEN"]
           name, await, together = one["NAME"], one["AWAIT"], one["TOGETHER"]
+          one["RECORD"] # the command's
           @drain = (one["DRAIN"] || 5).to_f
           tls = %w[CERT KEY CA].map(&one)
           Segments.listen(name, listen: list["LISTEN"], join: list["JOIN"], public: one["PUBLIC"],

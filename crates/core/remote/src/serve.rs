@@ -193,7 +193,8 @@ fn ends(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// Begins a call. None: it was answered, or is not wanted.
 pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option<Value>, Exit> {
-    let Incoming { run, call, since } = incoming;
+    let Incoming { run, call, since, mark } = incoming;
+    kumi_record::needs(mark);
     let bytes = call.len();
     let refuse = |how, why: &str| host.act(|inner, now, after| inner.answer(now, &run, how, text(why), after));
     let left = match call.left {
@@ -245,7 +246,7 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
     let (object, away, block, arrivals, symbols, serial) = match begun {
         Some(Ok(begun)) => begun,
         Some(Err(bits)) => {
-            host.act(|inner, _, after| inner.wait_for_move(bits, Incoming { run, call, since }, after));
+            host.act(|inner, _, after| inner.wait_for_move(bits, Incoming { run, call, since, mark: 0 }, after));
             return Ok(None);
         }
         None => return Ok(None),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI32, Ordering::*};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
-Usage: kumi run [--nodes N] FILE [arguments]
+Usage: kumi run [--nodes N [--record DIR]] FILE [arguments]
        kumi run [--nodes N] -e 'code' [arguments]
 
 Runs a program; with --nodes on N nodes of this machine, each a process of its own, named node1 to nodeN, that know each
@@ -18,6 +18,8 @@ other (Kumihimo::Segments.nodes). Their output has the node's name in front. One
 of the first node that failed, else 0; when one fails, the others are ended.
 
   -n, --nodes N   how many nodes
+      --record DIR
+                  write down in DIR what each node does, for kumi simulate. Nodes have one worker each then
   -h, --help      this page
 ";
 
@@ -38,7 +40,7 @@ pub enum Run {
 
 /// `kumi run ...`
 pub fn main(args: &[String]) -> Run {
-    let mut nodes = None;
+    let (mut nodes, mut record) = (None, None);
     let mut rest = args.iter();
     let mut program: Vec<String> = Vec::new();
     while let Some(a) = rest.next() {
@@ -58,6 +60,10 @@ pub fn main(args: &[String]) -> Run {
                     _ => return wrong(&format!("--nodes needs a number from 1 to 256, not {n:?}")),
                 }
             }
+            "--record" => match joined.or_else(|| rest.next().cloned()).filter(|d| !d.is_empty()) {
+                Some(dir) => record = Some(dir),
+                None => return wrong("--record needs a folder"),
+            },
             _ => {
                 program.push(a.clone());
                 program.extend(rest.by_ref().cloned());
@@ -68,8 +74,9 @@ pub fn main(args: &[String]) -> Run {
         return wrong("a program is needed: kumi run --nodes N FILE");
     }
     match nodes {
+        None if record.is_some() => wrong("--record is for nodes: kumi run --nodes N --record DIR FILE"),
         None => Run::Alone(program),
-        Some(n) => Run::Done(start(n, &program).unwrap_or_else(|e| {
+        Some(n) => Run::Done(start(n, record.as_deref(), &program).unwrap_or_else(|e| {
             crate::say::err(format_args!("kumi run: {e}"));
             1
         })),
@@ -106,7 +113,7 @@ impl Drop for Sockets {
     }
 }
 
-fn start(nodes: usize, program: &[String]) -> std::io::Result<i32> {
+fn start(nodes: usize, record: Option<&str>, program: &[String]) -> std::io::Result<i32> {
     let sockets = Sockets::make()?;
     let me = std::env::current_exe()?;
     let handler = note as extern "C" fn(libc::c_int);
@@ -117,7 +124,7 @@ fn start(nodes: usize, program: &[String]) -> std::io::Result<i32> {
     let mut children: Vec<(Child, Option<i32>)> = Vec::new();
     let mut printers = Vec::new();
     for n in 1..=nodes {
-        match spawn(&me, &sockets, n, nodes, program) {
+        match spawn(&me, &sockets, n, nodes, record, program) {
             Ok(mut child) => {
                 let prefix = prefix(n, nodes);
                 if let Some(out) = child.stdout.take() {
@@ -143,7 +150,7 @@ fn start(nodes: usize, program: &[String]) -> std::io::Result<i32> {
     Ok(status)
 }
 
-fn spawn(me: &Path, sockets: &Sockets, n: usize, nodes: usize, program: &[String]) -> std::io::Result<Child> {
+fn spawn(me: &Path, sockets: &Sockets, n: usize, nodes: usize, record: Option<&str>, program: &[String]) -> std::io::Result<Child> {
     let mut c = Command::new(me);
     for variable in super::all_variables() {
         // What is meant for a node alone.
@@ -153,6 +160,7 @@ fn spawn(me: &Path, sockets: &Sockets, n: usize, nodes: usize, program: &[String
     for other in (1..=nodes).filter(|o| *o != n).take(3) {
         c.args(["--join", &sockets.of(other)]);
     }
+    c.args(record.iter().flat_map(|dir| ["--record", *dir]));
     c.env("KUMI_NODE_TOGETHER", "1").args(program).stdout(Stdio::piped()).stderr(Stdio::piped());
     // The terminal's input is the first node's.
     c.stdin(if n == 1 { Stdio::inherit() } else { Stdio::null() });

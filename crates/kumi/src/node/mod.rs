@@ -35,6 +35,7 @@ nodes by their names (Kumihimo::Segments[\"east\"]). Without FILE it only serves
                        --web-token SECRET, else one that is made and told
       --log-level L    what is told on standard error: info, warn, error or off (error; info without FILE)
       --log-format F   how: text, json, or auto, which is text on a terminal
+      --record DIR     write down in DIR/NAME.recording what this node does, for kumi simulate. It has one worker then
       --config FILE    read what is not said otherwise from a TOML file: each option without its dashes, name, program,
                        and [[allow]] for what other nodes may do. Name it before the program
       --name NAME      the node's name, when it does not come first
@@ -45,7 +46,7 @@ nodes by their names (Kumihimo::Segments[\"east\"]). Without FILE it only serves
 Options may stand in the environment, too, which comes before the file: KUMI_NODE_LISTEN, KUMI_NODE_JOIN (several with
 commas between), KUMI_NODE_PUBLIC, KUMI_NODE_CERT, KUMI_NODE_KEY, KUMI_NODE_CA, KUMI_NODE_INSECURE, KUMI_NODE_AWAIT,
 KUMI_NODE_DRAIN, KUMI_NODE_HAND_OVER, KUMI_NODE_WEB, KUMI_NODE_WEB_TOKEN, KUMI_NODE_LOG_LEVEL, KUMI_NODE_LOG_FORMAT,
-KUMI_NODE_CONFIG.
+KUMI_NODE_RECORD, KUMI_NODE_CONFIG.
 
 Examples:
   kumi node east --listen 127.0.0.1:7000
@@ -58,6 +59,8 @@ Examples:
 const TOGETHER: &str = "KUMI_NODE_TOGETHER";
 /// Set for the library where there is no program.
 const SERVES: &str = "KUMI_NODE_SERVES";
+/// Where a recording goes.
+const RECORD: &str = "KUMI_NODE_RECORD";
 /// The configuration file.
 const CONFIG: &str = "KUMI_NODE_CONFIG";
 
@@ -118,6 +121,20 @@ pub fn parse(args: &[String]) -> Command {
         false => all.extend(program),
     }
     Command::Program(all)
+}
+
+/// Has the runtime recorded, where that was asked for.
+///
+/// # Errors
+/// The file can't be made.
+pub fn record(options: &mut kumi_vm::Options) -> Result<(), String> {
+    let said = |name| std::env::var(name).ok().filter(|v| !v.is_empty());
+    let (Some(folder), Some(node)) = (said(RECORD), said("KUMI_NODE_NAME")) else { return Ok(()) };
+    let recorder = kumi_record::Recorder::create(std::path::Path::new(&folder), &node);
+    let recorder = recorder.map_err(|e| format!("{folder}: the recording can't be made: {e}"))?;
+    // A worker is a clock; what marks belongs to it.
+    (options.workers, options.gc_threads, options.recorder) = (Some(1), Some(1), Some(std::sync::Arc::new(recorder)));
+    Ok(())
 }
 
 /// A command line that was read.

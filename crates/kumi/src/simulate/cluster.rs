@@ -35,14 +35,14 @@ impl Cluster {
         self.0.push((known, value));
         Ok(())
     }
-    /// All of it.
+    /// All of it; `otherwise`: where no setting is named.
     ///
     /// # Errors
     /// The file can't be read, or says what can't be.
-    pub fn setting(&self) -> Result<Setting, String> {
+    pub fn setting(&self, otherwise: Setting) -> Result<Setting, String> {
         let said = |name: &str| self.0.iter().find(|s| s.0 == name).map(|s| s.1.as_str());
         let mut setting = match said("setting") {
-            None => Setting::ap1000(),
+            None => otherwise,
             Some(name) => match base(name) {
                 Some(s) => s,
                 None => file(name)?,
@@ -61,6 +61,7 @@ fn base(name: &str) -> Option<Setting> {
     match name {
         "ap1000" => Some(Setting::ap1000()),
         "local" => Some(Setting::local()),
+        "recorded" => Some(Setting::recorded()),
         _ => None,
     }
 }
@@ -164,7 +165,7 @@ mod tests {
         let mut c = Cluster::default();
         c.set("ratio", "1024".into()).unwrap();
         c.set("round-trip", "80us".into()).unwrap();
-        let s = c.setting().unwrap();
+        let s = c.setting(Setting::ap1000()).unwrap();
         assert_eq!((s.latency, s.send, s.receive, s.collecting.live_kb, s.collecting.fixed), (20_000, 10_000, 10_000, 80_000, 0));
         assert_eq!(s.collection(1 << 20, 0), 1024 * 80_000);
         assert!(c.set("memory", "0".into()).is_err() && c.set("ratio", "NaN".into()).is_err() && c.set("colour", "1".into()).is_err());

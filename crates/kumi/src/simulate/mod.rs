@@ -6,12 +6,14 @@
 //! output says that it is simulated.
 
 mod cluster;
+mod recorded;
 mod report;
 
 use cluster::Cluster;
 use kumi_schedule::Policy;
 use kumi_simulate::generate::{Pattern, Shape};
-use kumi_simulate::{Drawing, Options, Outcome, Trace, replay};
+use kumi_simulate::recording::As;
+use kumi_simulate::{Drawing, Options, Outcome, Setting, Trace, replay};
 use std::path::Path;
 
 const HELP: &str = "\
@@ -20,13 +22,14 @@ Usage: kumi simulate TRACE [options]
 
 Replays what a cluster's program did, under any schedule of collections, and shows where its time goes: the program, idle,
 collections, overhead. Causes are kept, times are not: a message is received after it is sent. Two replays of one trace are
-equal. TRACE is a file (docs/SIMULATE.md); - is standard input.
+equal. TRACE is a file (docs/SIMULATE.md), - standard input, or a folder of recordings: kumi run --nodes N --record DIR FILE.
 
       --policy NAME    when nodes collect: all (which is so without it), or names with commas between: independent (FI),
                        synchronised (FS), adaptive-synchronised (AS), adaptive-independent (AI), staggered, forecast,
                        measured, interruptible, combined
       --setting NAME   the cluster: ap1000 (the paper's machine, which is so without it), local (processes of one
-                       machine of today's), or a TOML file with the names below, and setting
+                       machine of today's), recorded (the same for recordings, which have their collections' costs: so
+                       without it), or a TOML file with the names below, and setting
       --round-trip T   a message there and one back, with what both nodes do for them; times as 40us, 1.5ms, 2s
       --send T         what a sender's worker does for a message; --receive T, a receiver's; --switch T, to go to
                        another task
@@ -37,6 +40,9 @@ equal. TRACE is a file (docs/SIMULATE.md); - is standard input.
       --pause-mb T     what each MB that lives adds to it
       --ratio R        sets both of these: a collection takes R round trips for each MB that lives
       --longest T      a replay that takes longer, in the cluster's time, is given up (an hour)
+      --as-recorded    of recordings: collections come when they came, whatever the policy is
+      --no-nurseries   of recordings: all that was allocated waits for a collection; else what nurseries have freed does not
+      --slower N       computing takes so many times as long
       --pattern NAME   a made-up program in the manner of one: bh, cky, rna, ga, prefetch, speculative, uneven, service
       --nodes N        its nodes (16)
       --seed N         what is chance in it (1)
@@ -88,18 +94,30 @@ struct Asked {
     write: Option<String>,
     timeline: Option<String>,
     json: bool,
+    how: As,
+    slower: f64,
+}
+
+/// What is replayed, and how it is called.
+struct Replayed {
+    name: String,
+    trace: Trace,
+    setting: Setting,
+    /// What is said of recordings.
+    about: String,
 }
 
 fn run(args: &[String]) -> Result<String, Failed> {
     let Some(asked) = read(args).map_err(Failed::Usage)? else { return Ok(HELP.to_owned()) };
-    let setting = asked.cluster.setting().map_err(Failed::Work)?;
-    let (name, trace) = trace(&asked)?;
+    let Replayed { name, mut trace, setting, about } = replayed(&asked)?;
+    trace.slow_down(asked.slower);
     if trace.nodes > MOST_NODES {
         return Err(Failed::Work(format!("{name}: {} nodes; up to {MOST_NODES} are replayed", trace.nodes)));
     }
     let drawing = if asked.timeline.is_some() { DRAWN } else { Drawing::default() };
     let mut outcomes: Vec<Outcome> = Vec::new();
-    for policy in &asked.policies {
+    let policies = if asked.how == As::Recorded { &[Policy::Independent][..] } else { &asked.policies };
+    for policy in policies {
         let options = Options { drawing, ..Options::new(*policy) };
         let outcome = replay(&trace, &setting, &options).map_err(|e| Failed::Work(format!("{name}, {}: {e}", policy.name())))?;
         outcomes.push(outcome);
@@ -110,7 +128,11 @@ fn run(args: &[String]) -> Result<String, Failed> {
     if let Some(file) = &asked.write {
         save(file, &trace.text())?;
     }
-    Ok(if asked.json { report::json(&name, &setting, &outcomes) } else { report::table(&name, &setting, &outcomes) })
+    let as_recorded = asked.how == As::Recorded;
+    Ok(match asked.json {
+        true => report::json(&name, &setting, &outcomes),
+        false => report::table(&name, &about, &setting, &outcomes, as_recorded),
+    })
 }
 
 fn save(file: &str, text: &str) -> Result<(), Failed> {
@@ -129,6 +151,8 @@ fn read(args: &[String]) -> Result<Option<Asked>, String> {
         write: None,
         timeline: None,
         json: false,
+        how: As::Allocated,
+        slower: 1.0,
     };
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
@@ -140,6 +164,16 @@ fn read(args: &[String]) -> Result<Option<Asked>, String> {
         match switch {
             "-h" | "--help" => return Ok(None),
             "--json" => a.json = true,
+            "--as-recorded" => a.how = As::Recorded,
+            "--no-nurseries" => a.how = As::WithoutNurseries,
+            "--slower" => {
+                let n = value("a number")?;
+                a.slower = n
+                    .parse()
+                    .ok()
+                    .filter(|n| (1e-6..=1e6).contains(n))
+                    .ok_or(format!("--slower needs a number from 10^-6 to 10^6, not {n:?}"))?;
+            }
             "--policy" => a.policies = policies(&value("a policy's name, or all")?)?,
             "--pattern" => {
                 let name = value("a pattern's name")?;
@@ -175,7 +209,7 @@ fn read(args: &[String]) -> Result<Option<Asked>, String> {
         }
         _ => {}
     }
-    if a.timeline.is_some() && a.policies.len() != 1 {
+    if a.timeline.is_some() && a.policies.len() != 1 && a.how != As::Recorded {
         return Err("--timeline is of one policy: say which by --policy NAME".into());
     }
     Ok(Some(a))
@@ -195,17 +229,24 @@ fn policies(names: &str) -> Result<Vec<Policy>, String> {
     Ok(out)
 }
 
-/// The trace, and what it is called.
-fn trace(asked: &Asked) -> Result<(String, Trace), Failed> {
+fn replayed(asked: &Asked) -> Result<Replayed, Failed> {
+    let file = asked.trace.as_deref().unwrap_or("-");
+    if asked.pattern.is_none() && Path::new(file).is_dir() {
+        return recorded::read(Path::new(file), asked.how, &asked.cluster).map_err(Failed::Work);
+    }
+    if asked.how != As::Allocated {
+        return Err(Failed::Work("--as-recorded and --no-nurseries are for folders of recordings".into()));
+    }
+    let setting = asked.cluster.setting(Setting::ap1000()).map_err(Failed::Work)?;
     if let Some(pattern) = asked.pattern {
         let shape = Shape::ap1000(asked.nodes.unwrap_or(16), asked.seed.unwrap_or(1));
-        return Ok((format!("the pattern of {}", pattern.name()), pattern.trace(&shape)));
+        let name = format!("the pattern of {}", pattern.name());
+        return Ok(Replayed { name, trace: pattern.trace(&shape), setting, about: String::new() });
     }
-    let file = asked.trace.as_deref().unwrap_or("-");
     let name = if file == "-" { "standard input".to_owned() } else { file.to_owned() };
     let text = read_text(file).map_err(|e| Failed::Work(format!("{name}: {e}")))?;
     let trace = Trace::parse(&text).map_err(|e| Failed::Work(format!("{name}:{}: {}", e.line, e.what)))?;
-    Ok((name, trace))
+    Ok(Replayed { name, trace, setting, about: String::new() })
 }
 
 /// The text of a file that is no longer than it may be.

@@ -29,11 +29,13 @@ fn megabytes(bytes: u64) -> String {
 }
 
 /// A line for each policy: how long it took, and where all nodes' time went.
-pub fn table(name: &str, s: &Setting, outcomes: &[Outcome]) -> String {
+pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_recorded: bool) -> String {
     let mut out = String::new();
     let (nodes, messages) = outcomes.first().map_or((0, 0), |o| (o.nodes.len(), o.messages));
     let trip = 2 * (s.latency + s.send + s.receive);
     let _ = writeln!(out, "simulated: {name}; {nodes} nodes, {messages} messages");
+    out.push_str(about);
+    let label = |policy| if as_recorded { "as recorded".to_owned() } else { label(policy) };
     let _ = writeln!(
         out,
         "a round trip of {}, {}/s, heaps from {} to {}, a collection of {} and {} for each MB that lives\n",

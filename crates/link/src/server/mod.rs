@@ -19,6 +19,7 @@ use crate::error::{LinkError, Why, code};
 use crate::host::Host;
 use crate::link::{Command, Link, Shared};
 use crate::options::Options;
+use crate::recorded;
 use crate::serving::{Serves, Serving};
 use accept::{Listener, Sources};
 use bulk::Bulk;
@@ -172,6 +173,7 @@ impl Link {
             registry,
             tls: parking_lot::Mutex::new(options.tls),
             limits: options.limits,
+            recorder: options.recorder,
             thread: Default::default(),
             lookups: AtomicUsize::new(0),
             listening,
@@ -475,16 +477,25 @@ impl Server {
         }
         let Some(peer) = line.peer.clone() else { return };
         line.channel.used.store(true, Ordering::Relaxed);
-        let result = match message.kind {
-            kind::CLIENT => {
-                codec::decode_client(&message.payload).map(|m| self.host.from_client_traced(&peer, m, message.trace.map(|t| *t)))
-            }
-            kind::OWNER => codec::decode_owner(&message.payload).map(|m| self.host.from_owner_traced(&peer, m, message.trace.map(|t| *t))),
-            kind::OTHER => codec::decode_other(&message.payload).map(|bytes| self.host.other(&peer, bytes)),
-            _ => Err(kumi_wire::WireError::BadFrame { what: "a message of an unknown kind", kind: message.kind, stream: message.stream }),
+        let mut message = message;
+        let number = recorded::number(&mut message.trace);
+        let result = match &self.shared.recorder {
+            Some(r) => r.clone().receives(peer.name(), number, || self.hand(&peer, message)),
+            None => self.hand(&peer, message),
         };
         if let Err(e) = result {
             self.refuse(at, token, e.reason());
+        }
+    }
+
+    /// Hands a message to the host.
+    fn hand(&self, peer: &crate::channel::Peer, message: Message) -> Result<(), kumi_wire::WireError> {
+        let trace = message.trace.map(|t| *t);
+        match message.kind {
+            kind::CLIENT => codec::decode_client(&message.payload).map(|m| self.host.from_client_traced(peer, m, trace)),
+            kind::OWNER => codec::decode_owner(&message.payload).map(|m| self.host.from_owner_traced(peer, m, trace)),
+            kind::OTHER => codec::decode_other(&message.payload).map(|bytes| self.host.other(peer, bytes)),
+            _ => Err(kumi_wire::WireError::BadFrame { what: "a message of an unknown kind", kind: message.kind, stream: message.stream }),
         }
     }
 

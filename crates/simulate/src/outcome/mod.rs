@@ -72,15 +72,15 @@ impl Outcome {
     pub fn total(&self) -> Parts {
         let mut sum = Parts::default();
         for p in &self.nodes {
-            sum.active += p.active;
-            sum.speculative += p.speculative;
-            sum.idle += p.idle;
-            sum.collecting += p.collecting;
-            sum.overhead += p.overhead;
-            sum.collections += p.collections;
-            sum.ordered += p.ordered;
-            sum.idle_periods += p.idle_periods;
-            sum.peak += p.peak;
+            sum.active = sum.active.saturating_add(p.active);
+            sum.speculative = sum.speculative.saturating_add(p.speculative);
+            sum.idle = sum.idle.saturating_add(p.idle);
+            sum.collecting = sum.collecting.saturating_add(p.collecting);
+            sum.overhead = sum.overhead.saturating_add(p.overhead);
+            sum.collections = sum.collections.saturating_add(p.collections);
+            sum.ordered = sum.ordered.saturating_add(p.ordered);
+            sum.idle_periods = sum.idle_periods.saturating_add(p.idle_periods);
+            sum.peak = sum.peak.saturating_add(p.peak);
         }
         sum
     }

@@ -3,6 +3,7 @@
 use super::Failure;
 use super::event::What;
 use super::machine::{Busy, Machine, Marking};
+use crate::Time;
 use crate::outcome::{Collection, Doing};
 use kumi_schedule::{Decision, Kind, Mode, Request};
 
@@ -54,6 +55,18 @@ impl Machine<'_> {
         h.parts.collections += h.marking.is_none() as u64;
         h.parts.ordered += ordered as u64;
         self.timeline.collection(Collection { node: n, at: self.now, took, ordered, orders, sliced: false, mode, seen });
+        self.enter(n, Doing::Collecting);
+        self.queue.push(self.now.saturating_add(took), What::Collected(n));
+    }
+    /// The trace says that the node collects.
+    pub fn pause(&mut self, n: u32, took: Time) {
+        let (seen, view) = (self.seen(n, 0), self.view(n));
+        let h = &mut self.hosts[n as usize];
+        let mode = h.schedule.mode(self.now, &self.views[view], Kind::Full);
+        h.busy = Busy::Collecting;
+        h.turn = h.turn.wrapping_add(1);
+        h.parts.collections += 1;
+        self.timeline.collection(Collection { node: n, at: self.now, took, ordered: false, orders: false, sliced: false, mode, seen });
         self.enter(n, Doing::Collecting);
         self.queue.push(self.now.saturating_add(took), What::Collected(n));
     }

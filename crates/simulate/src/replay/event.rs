@@ -15,6 +15,8 @@ pub enum What {
     Wake(u32),
     /// A collection ends.
     Collected(u32),
+    /// A tick of a node's clock, at which another task has its turn.
+    Turn(u32),
     /// A node's schedule needs to look at the clock.
     Tick(u32),
     /// Something said about collections arrives.
@@ -28,7 +30,7 @@ pub enum What {
 impl What {
     /// Is it of the program? Without any such, nothing will happen to it any more.
     fn program(&self) -> bool {
-        matches!(self, What::Free { .. } | What::Arrives(_) | What::Wake(_) | What::Collected(_))
+        matches!(self, What::Free { .. } | What::Arrives(_) | What::Wake(_) | What::Collected(_) | What::Turn(_))
     }
 }
 

@@ -61,7 +61,9 @@ pub struct Host {
     pub since: Time,
     pub meter: Meter,
     pub schedule: Node,
-    /// When its next tick is foreseen.
+    /// Another task gets its turn at the next tick.
+    pub ticks: bool,
+    /// When its schedule next needs to look at the clock.
     pub tick: Time,
     pub view: u32,
     pub parts: Parts,
@@ -128,6 +130,7 @@ impl<'a> Machine<'a> {
             since: 0,
             meter: Meter::new(0),
             schedule: Node::new(0, NodeId(n as u64), 1, o.policy, o.nodes),
+            ticks: false,
             tick: Time::MAX,
             view: 0,
             parts: Parts::default(),
@@ -179,6 +182,7 @@ impl<'a> Machine<'a> {
                 What::Free { node, turn } => self.free(node, turn)?,
                 What::Arrives(letter) => self.arrives(letter)?,
                 What::Wake(job) => self.wake(job)?,
+                What::Turn(node) => self.turn(node)?,
                 What::Collected(node) => self.collected(node)?,
                 What::Tick(node) => {
                     self.hosts[node as usize].tick = Time::MAX;

@@ -87,7 +87,7 @@ impl Machine<'_> {
         let h = &mut self.hosts[n as usize];
         let j = &mut self.jobs[job as usize];
         match op {
-            Op::Compute(t) => {
+            Op::Compute(t) | Op::Overhead(t) => {
                 if j.left == 0 {
                     j.left = t;
                 }
@@ -95,8 +95,12 @@ impl Machine<'_> {
                     let turn = self.s.collecting.slice.max(1).saturating_mul(self.s.collecting.between.max(1));
                     let left = if h.marking.is_some() { j.left.min(turn - h.had.min(turn - 1)) } else { j.left };
                     h.busy = Busy::Compute(self.now);
-                    let speculative = self.class(job) == Class::Speculative;
-                    self.enter(n, if speculative { Doing::Speculative } else { Doing::Active });
+                    let doing = match (op, self.class(job)) {
+                        (Op::Overhead(_), _) => Doing::Overhead,
+                        (_, Class::Speculative) => Doing::Speculative,
+                        _ => Doing::Active,
+                    };
+                    self.enter(n, doing);
                     self.lasts(n, left);
                     return Ok(Step::Busy);
                 }
@@ -133,6 +137,16 @@ impl Machine<'_> {
                     h.current = None;
                     return Ok(Step::On);
                 }
+            }
+            Op::Sleep(t) => {
+                self.queue.push(self.now.saturating_add(t), What::Wake(job));
+                h.current = None;
+                return Ok(Step::On);
+            }
+            Op::Pause(t) => {
+                j.at += 1;
+                self.pause(n, t);
+                return Ok(Step::Busy);
             }
             Op::Collect => {
                 self.jobs[job as usize].at += 1;
@@ -206,6 +220,11 @@ impl Machine<'_> {
     }
     /// Whatever a worker computes waits: something may be more urgent.
     pub fn interrupt(&mut self, n: u32) -> Result<(), Failure> {
+        self.account(n);
+        self.dispatch(n)
+    }
+    /// What a worker has computed so far is done.
+    fn account(&mut self, n: u32) {
         let h = &mut self.hosts[n as usize];
         if let (Busy::Compute(since), Some(job)) = (h.busy, h.current) {
             let j = &mut self.jobs[job as usize];
@@ -217,7 +236,6 @@ impl Machine<'_> {
             h.busy = Busy::No;
             h.turn = h.turn.wrapping_add(1);
         }
-        self.dispatch(n)
     }
     pub fn arrives(&mut self, letter: u32) -> Result<(), Failure> {
         let n = self.p.letters[letter as usize].to;
@@ -240,8 +258,39 @@ impl Machine<'_> {
         let h = &self.hosts[n as usize];
         let best = h.ready.iter().position(|q| !q.is_empty());
         match (h.busy, h.current) {
-            (Busy::Compute(_), Some(job)) if best.is_none_or(|b| b >= self.class(job) as usize) => Ok(()),
+            (Busy::Compute(_), Some(job)) if best.is_none_or(|b| b >= self.class(job) as usize) => {
+                self.expect_turn(n);
+                Ok(())
+            }
             _ => self.interrupt(n),
         }
+    }
+    /// Somebody as urgent waits for the worker: he gets it at the next tick of the node's clock.
+    fn expect_turn(&mut self, n: u32) {
+        let h = &mut self.hosts[n as usize];
+        let tick = self.s.tick;
+        let waits = h.current.is_some_and(|j| !h.ready[self.p.jobs[j as usize].class as usize].is_empty());
+        if tick > 0 && waits && !h.ticks {
+            h.ticks = true;
+            self.queue.push((self.now / tick + 1).saturating_mul(tick), What::Turn(n));
+        }
+    }
+    /// A tick: who computes goes behind those that wait.
+    pub fn turn(&mut self, n: u32) -> Result<(), Failure> {
+        let h = &mut self.hosts[n as usize];
+        h.ticks = false;
+        if let (Busy::Compute(_), Some(job)) = (h.busy, h.current) {
+            let class = self.p.jobs[job as usize].class as usize;
+            if !h.ready[class].is_empty() {
+                self.account(n);
+                let h = &mut self.hosts[n as usize];
+                if let Some(job) = h.current.take() {
+                    h.ready[class].push_back(job);
+                }
+                self.dispatch(n)?;
+            }
+        }
+        self.expect_turn(n);
+        Ok(())
     }
 }

@@ -52,6 +52,9 @@ pub enum Op {
     Await(u32),
     At(Time),
     Collect,
+    Overhead(Time),
+    Sleep(Time),
+    Pause(Time),
 }
 
 pub struct Job {
@@ -118,6 +121,9 @@ impl Program {
                     }
                     Step::At(t) => Op::At(t),
                     Step::Collect => Op::Collect,
+                    Step::Overhead(t) => Op::Overhead(t),
+                    Step::Sleep(t) => Op::Sleep(t),
+                    Step::Pause(t) => Op::Pause(t),
                 });
             }
             jobs.push(Job { node: task.node, class: task.class, ops: ops.into() });

@@ -27,6 +27,8 @@ pub enum Class {
 pub enum Step {
     /// Uses the processor for so long.
     Compute(Time),
+    /// Uses the processor for so long for messages, or for switches between tasks.
+    Overhead(Time),
     /// Allocates so many bytes that the next collection frees.
     Allocate(u64),
     /// Allocates so many that it does not free.
@@ -46,8 +48,12 @@ pub enum Step {
     Await(u64),
     /// Waits for a time. A task that begins so is a request, whose latency is told.
     At(Time),
+    /// Waits for so long.
+    Sleep(Time),
     /// Asks for a collection (`GC.start`).
     Collect,
+    /// Its node collects for so long, whatever its heap and its policy are. It frees all that was not kept.
+    Pause(Time),
 }
 
 /// A task: begins with the program, and goes on as it can.
@@ -84,12 +90,26 @@ pub struct Task {
 /// | `r`*bytes* | lets go of what was kept |
 /// | `s`*message*`>`*node*`:`*bytes* | sends |
 /// | `w`*message* | waits for a message |
+/// | `o`*ns* | the same for messages and switches between tasks: overhead |
 /// | `t`*ns* | waits for a time |
+/// | `z`*ns* | waits for so long |
 /// | `g` | asks for a collection |
+/// | `p`*ns* | collects for so long |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// How many nodes there are.
     pub nodes: u32,
     /// Tasks; those of a node that are equally urgent begin in this order.
     pub tasks: Vec<Task>,
+}
+
+impl Trace {
+    /// Computing and overhead take so many times as long.
+    pub fn slow_down(&mut self, times: f64) {
+        for step in self.tasks.iter_mut().flat_map(|t| &mut t.steps) {
+            if let Step::Compute(t) | Step::Overhead(t) = step {
+                *t = (*t as f64 * times).round() as Time;
+            }
+        }
+    }
 }

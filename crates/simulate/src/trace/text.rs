@@ -76,6 +76,9 @@ impl Trace {
                     Step::Await(n) => write!(out, " w{n}"),
                     Step::At(n) => write!(out, " t{n}"),
                     Step::Collect => write!(out, " g"),
+                    Step::Overhead(n) => write!(out, " o{n}"),
+                    Step::Sleep(n) => write!(out, " z{n}"),
+                    Step::Pause(n) => write!(out, " p{n}"),
                 };
             }
             out.push('\n');
@@ -99,6 +102,9 @@ fn step(word: &str) -> Option<Step> {
         b'r' => Step::Release(number(rest)?),
         b'w' => Step::Await(number(rest)?),
         b't' => Step::At(number(rest)?),
+        b'o' => Step::Overhead(number(rest)?),
+        b'z' => Step::Sleep(number(rest)?),
+        b'p' => Step::Pause(number(rest)?),
         b'g' if rest.is_empty() => Step::Collect,
         b's' => {
             let (message, rest) = rest.split_once('>')?;
@@ -116,7 +122,7 @@ mod tests {
 
     #[test]
     fn there_and_back() {
-        let text = "kumi-trace 1\nnodes 2\ntask 0 k9 s1>1:64 w2 c500000 t77 g r9\nhandler 1 w1 a4096 s2>0:4294967295\nspec 0\n";
+        let text = "kumi-trace 1\nnodes 2\ntask 0 k9 s1>1:64 w2 c500000 t77 g r9 o8 z7 p6\nhandler 1 w1 a4096 s2>0:4294967295\nspec 0\n";
         let trace = Trace::parse(text).unwrap();
         assert_eq!((trace.tasks.len(), trace.tasks[2].class), (3, Class::Speculative));
         assert_eq!(trace.text(), text);

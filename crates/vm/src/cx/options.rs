@@ -1,5 +1,7 @@
 //! What is asked of a runtime by who makes it, and what `$VERBOSE` and its kin change.
 
+use kumi_record::Recorder;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8};
 
 /// What is asked of a runtime by who makes it: the command by its switches, or a program that has several. `$VERBOSE` and its kin change
@@ -39,6 +41,8 @@ pub struct Options {
     pub warn_performance: AtomicBool,
     /// A block that is ignored is told of also where a method of the same name uses one, and without `-w`.
     pub warn_unused_block: AtomicBool,
+    /// What its one worker does is written down there.
+    pub recorder: Option<Arc<Recorder>>,
 }
 
 impl Options {
@@ -65,6 +69,7 @@ impl Default for Options {
             warn_experimental: AtomicBool::new(true),
             warn_performance: AtomicBool::new(false),
             warn_unused_block: AtomicBool::new(false),
+            recorder: None,
         }
     }
 }

@@ -234,7 +234,9 @@ impl Cx {
         let (me, cref) = (self.main_object, self.top_cref);
         self.enter_bottom(&iseq, me, cref);
         self.show_locals(&iseq);
+        self.record_begin();
         self.run();
+        self.record_end();
         self.outcome().map(|_| ()).map_err(|e| self.raise(e))
     }
     /// The locals of the program that is about to run are those of `TOPLEVEL_BINDING`, where it names that.

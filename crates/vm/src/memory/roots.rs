@@ -55,6 +55,7 @@ impl Cx {
     }
     /// A node collection now. Only at safepoints: natives ask with `heap.request_gc()`.
     pub(crate) fn collect_garbage(&mut self) {
+        self.record_collection();
         let requested = self.heap.shared().stats.now_ns();
         let full = self.heap.shared().is_full_next();
         let stopped = self.stop_world(|cx| {
@@ -105,6 +106,7 @@ impl Cx {
             let stats = &self.heap.shared().stats;
             let now = stats.now_ns();
             stats.resumed(self.worker, requested, stopped, now);
+            self.record_collected();
             if full {
                 // On a busy machine the world may stand while nothing is done.
                 self.outside.collected(now.saturating_sub(stopped).min(process_ns().saturating_sub(begun)));

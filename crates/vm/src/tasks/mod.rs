@@ -23,6 +23,7 @@ pub(crate) mod outcome;
 pub(crate) mod outside;
 pub(crate) mod patience;
 mod ractor;
+mod recorded;
 pub(crate) mod sched;
 pub mod share;
 pub mod signals;

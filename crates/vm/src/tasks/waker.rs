@@ -7,6 +7,7 @@
 use crate::Cx;
 use crate::cx::runtime::Runtime;
 use crate::tasks::task::Ticket;
+use kumi_record::Recorder;
 use kumi_sched::{Sched, Service};
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::sync::{Arc, Weak};
@@ -21,6 +22,7 @@ struct Inner {
     /// The task stays on worker 0.
     pinned: bool,
     rung: AtomicBool,
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl Waker {
@@ -31,6 +33,9 @@ impl Waker {
         }
         if let Some(s) = self.0.sched.upgrade() {
             let Ticket { task, seq } = self.0.ticket;
+            if let Some(r) = &self.0.recorder {
+                r.rings(task, seq);
+            }
             if self.0.pinned {
                 s.wake_task_of(0, task, seq);
             } else {
@@ -96,7 +101,7 @@ impl Cx {
         };
         self.sched();
         let sched = self.sched_cell().get().map_or_else(Weak::new, Arc::downgrade);
-        Waker(Arc::new(Inner { sched, ticket, pinned: self.task.pinned, rung: AtomicBool::new(false) }))
+        Waker(Arc::new(Inner { sched, ticket, pinned: self.task.pinned, rung: AtomicBool::new(false), recorder: self.recorder().cloned() }))
     }
     /// The native that named its wait does not wait after all: tickets and wakers it made are void.
     pub fn no_wait(&mut self) {

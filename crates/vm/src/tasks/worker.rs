@@ -14,7 +14,7 @@ use crate::cx::runtime::Runtime;
 use crate::tasks::fault::{Fault, caught};
 use crate::tasks::task::State;
 use kumi_heap::{HeapShared, Locked, Value};
-use kumi_sched::{Stop, Surroundings};
+use kumi_sched::{Stop, Surroundings, now_ns};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -214,8 +214,10 @@ impl Cx {
         self.arm_trim();
         self.arm_look();
         self.become_idle();
+        let since = now_ns();
         self.sched().wait(self.worker);
         self.become_active();
+        self.record_idle(|| now_ns().saturating_sub(since));
         if self.worker != 0 && !self.sched().has_ready(self.worker) && self.signal_hook.is_some() {
             // What came may be a signal, which is worker 0's affair.
             self.sched().wake_worker(0);

@@ -26,7 +26,7 @@ impl Inner {
             Message::Call(number, call) => {
                 let incarnation = peer.incarnation();
                 let run = RunName { peer: name, incarnation, number };
-                self.called(host, now, Incoming { run, call, since: now }, after);
+                self.called(host, now, Incoming { run, call, since: now, mark: kumi_record::mark() }, after);
             }
             Message::Answer(number, how, carried) => self.answered(host, now, &name, number, how, &carried, after),
             Message::Cancel(number) => {

@@ -148,6 +148,8 @@ pub struct Incoming {
     pub run: RunName,
     pub call: Call,
     pub since: Time,
+    /// Of its coming, in a recording.
+    pub mark: u64,
 }
 
 // SAFETY: proxies are compared and handed out by workers only; the module says what keeps cells alive.

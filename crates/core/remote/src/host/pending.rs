@@ -41,8 +41,19 @@ pub struct Pending {
 struct State {
     bell: Option<Waker>,
     ended: Option<Ended>,
+    /// Of its end, in a recording.
+    mark: u64,
     /// Calls of its block.
     back: VecDeque<Incoming>,
+}
+
+impl State {
+    /// Whoever has this goes on with its end, once.
+    fn needed(&mut self, is: bool) {
+        if is {
+            kumi_record::needs(std::mem::take(&mut self.mark));
+        }
+    }
 }
 
 // SAFETY: the block is published, and handed out by workers only.
@@ -68,6 +79,7 @@ impl Pending {
         let bell = {
             let mut s = self.state.lock();
             s.ended = Some(e);
+            s.mark = kumi_record::mark();
             s.bell.take()
         };
         if let Some(w) = bell {
@@ -76,12 +88,16 @@ impl Pending {
     }
     /// What it has come to, once.
     pub fn take(&self) -> Option<Ended> {
-        self.state.lock().ended.take()
+        let mut s = self.state.lock();
+        let ended = s.ended.take();
+        s.needed(ended.is_some());
+        ended
     }
     /// A value without references that it has come to, once.
     pub fn take_plain(&self) -> Option<(Bytes, Arc<Symbols>)> {
         let mut s = self.state.lock();
         let plain = matches!(&s.ended, Some(Ended::Answer(How::Value, _, arrivals, _)) if arrivals.all().is_empty());
+        s.needed(plain);
         match s.ended.take_if(|_| plain) {
             Some(Ended::Answer(_, bytes, _, symbols)) => Some((bytes, symbols)),
             _ => None,

@@ -245,6 +245,7 @@ impl Remote {
     /// # Errors
     /// What is wrong with the addresses or certificates, in words.
     pub fn start(cx: &Cx, shared: &Arc<Shared>, options: kumi_link::Options) -> Result<Arc<Remote>, String> {
+        let options = kumi_link::Options { recorder: cx.recorder().cloned(), ..options };
         let incarnation = shared.lock().node.incarnation();
         let remote = Arc::new(Remote {
             name: options.name.as_str().into(),

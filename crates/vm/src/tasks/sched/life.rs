@@ -40,7 +40,10 @@ impl Cx {
         t.thread = thread;
         self.inherit(&mut t);
         match self.tasks.insert(t) {
-            Some(p) => Ok(p),
+            Some(p) => {
+                self.record_born(p.id);
+                Ok(p)
+            }
             None => Err(self.raise_msg(self.k.thread_error, "can't create Thread: too many threads")),
         }
     }

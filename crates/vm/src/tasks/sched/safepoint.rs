@@ -102,6 +102,7 @@ impl Cx {
         if !watches {
             return Outcome::Go;
         }
+        self.record_looks();
         let look = self.slice.look(now);
         self.take_events();
         let (sched, w) = (self.sched(), self.worker);

@@ -14,6 +14,7 @@ use super::{TICK_NS, now_ns};
 use crate::Cx;
 use crate::tasks::outcome::Outcome;
 use crate::tasks::task::{Ticket, Wait};
+use kumi_record::By;
 use kumi_sched::{Event, Rank};
 use std::sync::atomic::Ordering::*;
 
@@ -205,6 +206,11 @@ impl Cx {
         sched.poll_events(now_ns(), &mut list);
         let some = !list.is_empty();
         for e in list.drain(..) {
+            self.record_ends_by(match e {
+                Event::Timer(..) => By::Time,
+                Event::Wake(..) => By::Bell,
+                Event::Io { .. } | Event::Job(..) => By::Outside,
+            });
             match e {
                 Event::Timer(0, 0) => self.trim_all(),
                 Event::Timer(0, crate::tasks::outside::TIMER) => self.look_outside(),
@@ -217,6 +223,7 @@ impl Cx {
                 Event::Job(task, seq, v) => self.job_done(Ticket { task, seq }, v),
             };
         }
+        self.record_ends_by(By::Actor);
         self.events = list;
         some
     }

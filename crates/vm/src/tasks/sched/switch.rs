@@ -28,6 +28,7 @@ impl Cx {
     }
     /// The task that ran belongs to this worker no more.
     pub(super) fn leave_task(&mut self) {
+        self.record_leaves();
         self.task = TaskPtr::of(&mut self.nobody);
         self.root = self.task;
     }
@@ -164,6 +165,7 @@ impl Cx {
             self.outside.ran.store(true, Relaxed);
         }
         self.slice.begin(id, rank);
+        self.record_takes_up();
         Some(if t.state() == State::New { self.continue_current(Ok(Value::NIL)) } else { self.resume_again() })
     }
 }

@@ -155,9 +155,11 @@ impl Cx {
             if self.has_due_interrupt(true) || !self.tasks.begin_wait(t, &order) {
                 // What it wants to wait for has come already.
                 drop(order);
+                self.record_needs_no_wait(t);
                 return self.then(Onward::Resume);
             }
         }
+        self.record_waits(t, seq);
         // From here on another worker may run it.
         self.leave_task();
         let sched = self.sched();

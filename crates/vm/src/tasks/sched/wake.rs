@@ -23,6 +23,7 @@ impl Cx {
             let waited = self.tasks.end_wait(t, woken, &order);
             (waited.then_some((t.id, t.pinned)), woken && t.is_timed())
         };
+        self.record_ended(w.task, w.seq);
         if let (Some((id, pinned)), timed) = ready {
             self.enqueue(id, pinned);
             if timed {
@@ -92,12 +93,14 @@ impl Cx {
             f.interrupts.send(v);
         }
         let t = self.active_of(root);
+        let number = t.beside.seq();
         let ready = {
             let table = self.shared_tasks();
             let order = table.lock();
             t.state() == State::Waiting && self.due_interrupt(root, true).is_some() && table.end_wait(t, false, &order)
         };
         if ready {
+            self.record_ended(t.id, number);
             let timed = t.is_timed();
             self.enqueue(t.id, t.pinned);
             if timed {
