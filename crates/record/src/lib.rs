@@ -14,7 +14,7 @@ mod here;
 mod log;
 
 use here::{Actor, HERE, Here};
-use log::Log;
+use log::{Log, Wait};
 use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 use std::fmt::Write;
@@ -171,10 +171,19 @@ impl Recorder {
     pub fn born(&self, child: u64) {
         self.says(format_args!(" b{child}"));
     }
-    /// The running thread, whose first task this is, waits from here on: by this task, in its wait of this number.
-    pub fn waits(&self, root: u64, task: u64, number: u64) {
+    /// The running thread, whose first task this is, ends.
+    pub fn over(&self, root: u64) {
+        self.says(format_args!(" d{root}"));
+    }
+    /// The running thread needs what one that has ended has done.
+    pub fn joins(&self, root: u64) {
+        self.says(format_args!(" j{root}"));
+    }
+    /// The running thread, whose first task this is, waits from here on: by this task, in its wait of this number. `for_others`: it waits for
+    /// somebody, if perhaps not for ever; else it sleeps.
+    pub fn waits(&self, root: u64, task: u64, number: u64, for_others: bool) {
         if self.is_on() {
-            self.log.lock().waits.insert(task, (root, number, wall()));
+            self.log.lock().waits.insert(task, Wait { root, number, since: wall(), for_others });
         }
     }
     /// What the running thread was about to wait for has come already.
@@ -192,11 +201,12 @@ impl Recorder {
                 charge(&mut log, h, None);
                 log.by(h).step(format_args!(" v{task}.{number}"));
             }
-            let Some((root, _, since)) = log.waits.remove(&task).filter(|w| w.1 == number) else { return };
-            let lasted = wall().saturating_sub(since);
-            log.of(Actor::Task(root));
+            let Some(w) = log.waits.remove(&task).filter(|w| w.number == number) else { return };
+            let lasted = wall().saturating_sub(w.since);
+            log.of(Actor::Task(w.root));
             match h.by {
                 By::Actor | By::Bell => log.step(format_args!(" w{task}.{number}")),
+                By::Time if w.for_others => log.step(format_args!(" y{lasted}")),
                 By::Time => log.step(format_args!(" z{lasted}")),
                 By::Outside => log.step(format_args!(" x{lasted}")),
             }

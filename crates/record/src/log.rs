@@ -9,6 +9,18 @@ use std::io::Write;
 /// So much is written at once.
 pub const PIECE: usize = 64 << 10;
 
+/// A wait that is on.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    /// Its thread's first task.
+    pub root: u64,
+    pub number: u64,
+    /// When it began, by the clock.
+    pub since: u64,
+    /// Others may end it.
+    pub for_others: bool,
+}
+
 /// What is not written yet, and what the next lines depend on.
 #[derive(Debug)]
 pub struct Log {
@@ -19,8 +31,8 @@ pub struct Log {
     pub writes: Option<Actor>,
     /// Who did something last.
     pub last: Option<Actor>,
-    /// Waits that are on, by task: its thread's first task, the wait's number, when it began.
-    pub waits: HashMap<u64, (u64, u64, u64)>,
+    /// Waits that are on, by task.
+    pub waits: HashMap<u64, Wait>,
     pub allocated: Allocated,
     pub began: u64,
     pub processor: u64,

@@ -16,7 +16,7 @@ t7 c100 b8\n\
 t8 o50 c700\n\
 h0 weast/1 o250 m1 v8.3\n\
 t8 w8.3 q1 o100 c2000000 s1>east:4096 v7.9\n\
-t7 w7.9 c10\n\
+t7 y400000000 c5 w7.9 y77 c10\n\
 t8 z500000000 c1\n\
 end 8000000 2200000 1000000\n";
 
@@ -38,7 +38,7 @@ fn causes_are_kept() {
     assert_eq!(lines[2], "task 0 c500 k1000 c1000000 k1000 a3096 s1>1:64 w2 o200 c4000 k1000 a3096", "{text}");
     assert_eq!(lines[3], "handler 0 w6 o300 s2>0:0", "{text}");
     // West's main thread begins 2 us later, and makes the other one.
-    assert_eq!(lines[4], "task 1 z2000 c100 s3>1:0 w7 c10", "{text}");
+    assert_eq!(lines[4], "task 1 z2000 c100 s3>1:0 c5 w7 z77 c10", "{text}");
     // Its last sleep keeps nobody.
     assert_eq!(lines[5], "task 1 w3 o50 c700 w5 w4 o100 c1000000 c1000000 s6>0:4096 s7>1:0", "{text}");
     assert_eq!(lines[6], "handler 1 w1 o250 s4>1:0 s5>1:0", "{text}");
@@ -110,7 +110,7 @@ fn recordings_of_all_kinds() {
             for _ in 0..c.below(4) {
                 if c.percent(50) {
                     let at = c.below(bytes.len() as u64) as usize;
-                    bytes[at] = c.pick(b"0123456789 \nconasvwzxbmqFYth./>:");
+                    bytes[at] = c.pick(b"0123456789 \nconasvwzyxbdjmqFYth./>:");
                 } else {
                     c.spoil(&mut bytes);
                 }

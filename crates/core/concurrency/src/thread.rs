@@ -85,6 +85,9 @@ fn join(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
             // What ended it is on its way to this thread, once.
             return Err(cx.park(0));
         }
+        if let Some(r) = cx.recorder() {
+            r.joins(t.id.load(Relaxed));
+        }
         return if t.failed.is_nil() { Ok(recv) } else { Err(cx.raise(t.failed)) };
     }
     if until != u64::MAX && now_ns() >= until {

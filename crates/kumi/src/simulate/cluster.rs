@@ -7,8 +7,8 @@ use kumi_simulate::{Setting, Time};
 use toml::de::{DeTable, DeValue};
 
 /// Names, in the order in which they count: what comes later may depend on what stands before.
-const NAMES: [&str; 12] =
-    ["setting", "round-trip", "send", "receive", "switch", "bandwidth", "memory", "heap", "pause", "pause-mb", "ratio", "longest"];
+const NAMES: [&str; 13] =
+    ["setting", "round-trip", "send", "receive", "switch", "tick", "bandwidth", "memory", "heap", "pause", "pause-mb", "ratio", "longest"];
 /// A longer file is no setting.
 const LONGEST_FILE: u64 = 1 << 16;
 
@@ -103,12 +103,15 @@ fn apply(s: &mut Setting, name: &str, value: &str) -> Result<(), String> {
         // As the paper's machine shares it between the network and both nodes.
         "round-trip" => {
             let way = time()? / 2;
-            (s.send, s.receive) = (way / 4, way / 4);
+            // A recording has what nodes do.
+            let part = if s.send == 0 && s.receive == 0 { 0 } else { way / 4 };
+            (s.send, s.receive) = (part, part);
             s.latency = way - s.send - s.receive;
         }
         "send" => s.send = time()?,
         "receive" => s.receive = time()?,
         "switch" => s.switch = time()?,
+        "tick" => s.tick = time()?,
         "bandwidth" => s.bandwidth = bytes()?,
         "memory" => s.limit = bytes()?,
         "heap" => s.heap = bytes()?,

@@ -3,7 +3,7 @@
 use super::parse::{Actor, Event, Recording};
 use crate::Time;
 use crate::trace::{Class, MAX_NODES, Step, Task, Trace};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Long computing is cut into pieces of about so long, each with its part of what was allocated meanwhile.
 const PIECE: Time = 1_000_000;
@@ -41,9 +41,10 @@ pub struct Joined {
 enum Cause {
     /// Of a node, so numbered.
     Message(u32, u64),
-    /// On a node: a wait, a birth, a mark.
+    /// On a node: a wait, a thread's birth and end, a mark.
     Wait(u32, u64, u64),
     Birth(u32, u64),
+    End(u32, u64),
     Mark(u32, u64),
 }
 
@@ -107,12 +108,28 @@ fn find_causes(node: u32, r: &Recording, places: &HashMap<&str, u32>, letters: &
             },
             Event::Rings(task, number) => (Cause::Wait(node, task, number), node),
             Event::Born(task) => (Cause::Birth(node, task), node),
+            Event::Over(task) => (Cause::End(node, task), node),
             Event::Marks(mark) => (Cause::Mark(node, mark), node),
             _ => continue,
         };
         let number = letters.len() as u64 + 1;
         letters.entry(cause).or_insert(Letter { number, to, awaited: false });
     }
+}
+
+/// Waits for others that ended by the clock, and after which the same task waits for others again: it looks whether something is so, once
+/// in a while, and how often it has to depends on how long that takes. It is the wait at the end that counts.
+fn waits_again(r: &Recording) -> HashSet<usize> {
+    let (mut last, mut all) = (HashMap::new(), HashSet::new());
+    for (i, (actor, event)) in r.events.iter().enumerate() {
+        if matches!(event, Event::InVain(_) | Event::Waited(..)) {
+            all.extend(last.remove(actor));
+        }
+        if let Event::InVain(_) = event {
+            last.insert(*actor, i);
+        }
+    }
+    all
 }
 
 /// What was used and allocated in one event, and is told with the next.
@@ -136,8 +153,9 @@ struct Of<'a> {
 impl Of<'_> {
     fn all(&mut self, r: &Recording, places: &HashMap<&str, u32>, begin: Time) {
         let lives = Lives::of(r, self.how);
+        let waits_again = waits_again(r);
         let mut at = 0;
-        let mut sent = std::collections::HashSet::new();
+        let mut sent = HashSet::new();
         let mut used = Used::default();
         let mut kept = Kept::default();
         for (i, &(actor, event)) in r.events.iter().enumerate() {
@@ -168,6 +186,8 @@ impl Of<'_> {
                 }
                 Event::Rings(t, n) => self.tell(task, Cause::Wait(self.node, t, n), &mut sent),
                 Event::Born(t) => self.tell(task, Cause::Birth(self.node, t), &mut sent),
+                Event::Over(t) => self.tell(task, Cause::End(self.node, t), &mut sent),
+                Event::Joins(t) => self.wait(task, Cause::End(self.node, t)),
                 Event::Marks(m) => self.tell(task, Cause::Mark(self.node, m), &mut sent),
                 Event::Receives { from, number } => match places.get(r.names[from as usize].as_str()) {
                     Some(&from) => self.wait(task, Cause::Message(from, number)),
@@ -175,7 +195,8 @@ impl Of<'_> {
                 },
                 Event::Waited(t, n) => self.wait(task, Cause::Wait(self.node, t, n)),
                 Event::Needs(m) => self.wait(task, Cause::Mark(self.node, m)),
-                Event::Slept(t) | Event::Outside(t) => self.push(task, Step::Sleep(t)),
+                Event::InVain(_) if waits_again.contains(&i) => {}
+                Event::InVain(t) | Event::Slept(t) | Event::Outside(t) => self.push(task, Step::Sleep(t)),
                 Event::Full(took, ..) => {
                     if self.how == As::Recorded {
                         self.push(task, Step::Pause(took));
@@ -191,14 +212,15 @@ impl Of<'_> {
             }
         }
     }
-    /// The program is over when its main tasks are. What another thread was to wait for after it had told others its last keeps nobody.
+    /// The program is over when its main tasks are. A sleep of another thread, after which it told nobody anything, keeps
+    /// nobody.
     fn trim(&mut self) {
         for (place, task) in self.tasks.iter_mut().enumerate().filter(|(_, t)| t.class == Class::Normal) {
             if self.main == Some(place) {
                 continue;
             }
             let told = task.steps.iter().rposition(|s| matches!(s, Step::Send { .. })).map_or(0, |i| i + 1);
-            let waits = task.steps[told..].iter().position(|s| matches!(s, Step::Sleep(_) | Step::Await(_)));
+            let waits = task.steps[told..].iter().position(|s| matches!(s, Step::Sleep(_)));
             task.steps.truncate(told + waits.unwrap_or(task.steps.len() - told));
         }
     }
@@ -227,7 +249,7 @@ impl Of<'_> {
     fn push(&mut self, task: usize, step: Step) {
         self.tasks[task].steps.push(step);
     }
-    fn tell(&mut self, task: usize, cause: Cause, sent: &mut std::collections::HashSet<Cause>) {
+    fn tell(&mut self, task: usize, cause: Cause, sent: &mut HashSet<Cause>) {
         if let Some(l) = self.letters.get(&cause).filter(|_| sent.insert(cause)) {
             let step = Step::Send { message: l.number, to: self.node, bytes: 0 };
             self.push(task, step);

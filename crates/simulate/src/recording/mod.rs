@@ -9,7 +9,8 @@
 //! - A task begins when the one that made it has come so far. The first of each node begins when it did.
 //! - The handling of a message is a task of its own, as urgent as handlers are.
 //! - A wait that another task ended is a message to one's own node. One that the clock ended is a sleep; so is one for a descriptor, or for
-//!   a call of the system.
+//!   a call of the system. A wait for others that ended by the clock, and was followed by another one, takes no time: its task looks once in a
+//!   while whether something is so.
 //! - Bytes are allocated evenly over the time in which they were. What lives is known after each full collection, and grows evenly
 //!   between two.
 

@@ -32,11 +32,15 @@ pub enum Event {
     /// A wait was ended; went on after it: task, number.
     Rings(u64, u64),
     Waited(u64, u64),
-    /// It waited for the clock, or for something outside.
+    /// It waited for the clock; for others, in vain; for something outside.
     Slept(Time),
+    InVain(Time),
     Outside(Time),
     /// It made a thread.
     Born(u64),
+    /// It ended; needed what one that has ended has done.
+    Over(u64),
+    Joins(u64),
     /// It did what another one needs; needed that.
     Marks(u64),
     Needs(u64),
@@ -181,8 +185,11 @@ fn event(word: &str, known: &mut HashMap<String, u32>, names: &mut Vec<String>) 
         },
         b'v' => pair().map(|(a, b)| Event::Rings(a, b))?,
         b'z' => Event::Slept(number(rest)?),
+        b'y' => Event::InVain(number(rest)?),
         b'x' => Event::Outside(number(rest)?),
         b'b' => Event::Born(number(rest)?),
+        b'd' => Event::Over(number(rest)?),
+        b'j' => Event::Joins(number(rest)?),
         b'm' => Event::Marks(number(rest)?),
         b'q' => Event::Needs(number(rest)?),
         b'F' => collection().map(|(t, b, l)| Event::Full(t, b, l))?,

@@ -35,6 +35,16 @@ pub struct Marking {
     pub size: u64,
 }
 
+/// How urgent each queue of ready tasks is, as classes are.
+pub const URGENCY: [usize; 4] = [0, 1, 1, 2];
+/// The queue of tasks that a tick put behind others.
+pub const SPENT: usize = 2;
+
+/// The queue of a class.
+pub fn queue(class: Class) -> usize {
+    [0, 1, 3][class as usize]
+}
+
 /// A node.
 pub struct Host {
     pub busy: Busy,
@@ -42,7 +52,14 @@ pub struct Host {
     pub turn: u32,
     /// The task whose turn it is.
     pub current: Option<u32>,
-    pub ready: [VecDeque<u32>; 3],
+    /// Tasks that may run: handlers; others that have come; those that a tick put behind them; speculative ones.
+    pub ready: [VecDeque<u32>; 4],
+    /// Ticks of the slice that goes on.
+    pub slice: u32,
+    /// The current task was taken from those that a tick put behind others.
+    pub spent: bool,
+    /// One of those is next.
+    pub owed_slice: bool,
     /// Overhead that is not paid yet.
     pub owed: Time,
     /// When what it has sent has left.
@@ -67,6 +84,25 @@ pub struct Host {
     pub tick: Time,
     pub view: u32,
     pub parts: Parts,
+}
+
+impl Host {
+    /// The queue of the next task.
+    pub fn best(&self) -> Option<usize> {
+        match self.ready.iter().position(|q| !q.is_empty()) {
+            Some(1) if self.owed_slice && !self.ready[SPENT].is_empty() => Some(SPENT),
+            best => best,
+        }
+    }
+    /// A task is taken from this queue. Those that have come share a slice; handlers are beside it.
+    pub fn begin_slice(&mut self, from: Option<usize>) {
+        let Some(from) = from.filter(|q| *q != 0) else { return };
+        if from == SPENT || self.spent {
+            self.slice = 0;
+        }
+        self.spent = from == SPENT;
+        self.owed_slice &= from != SPENT;
+    }
 }
 
 /// A task.
@@ -117,6 +153,9 @@ impl<'a> Machine<'a> {
             turn: 0,
             current: None,
             ready: Default::default(),
+            slice: 0,
+            spent: false,
+            owed_slice: false,
             owed: 0,
             sent: 0,
             held: Vec::new(),
@@ -138,7 +177,7 @@ impl<'a> Machine<'a> {
         let mut hosts: Vec<Host> = (0..p.nodes).map(host).collect();
         let mut left = 0;
         for (i, job) in p.jobs.iter().enumerate() {
-            hosts[job.node as usize].ready[job.class as usize].push_back(i as u32);
+            hosts[job.node as usize].ready[queue(job.class)].push_back(i as u32);
             left += (job.class != Class::Speculative) as usize;
         }
         let all = Members::new((0..p.nodes as u64).map(NodeId));

@@ -2,11 +2,14 @@
 
 use super::Failure;
 use super::event::What;
-use super::machine::{Busy, Machine};
+use super::machine::{Busy, Machine, SPENT, URGENCY, queue};
 use crate::Time;
 use crate::outcome::Doing;
 use crate::trace::{Class, Op};
 use kumi_schedule::Doing as Instead;
+
+/// Ticks of a slice.
+const SLICE: u32 = 5;
 
 /// What became of a step.
 enum Step {
@@ -35,12 +38,12 @@ impl Machine<'_> {
                 self.lasts(n, lasts);
                 return Ok(());
             }
-            let best = h.ready.iter().position(|q| !q.is_empty());
+            let best = h.best();
             // Speculative work can wait.
-            let idle = best.is_none_or(|b| b == Class::Speculative as usize)
+            let idle = best.is_none_or(|b| URGENCY[b] == Class::Speculative as usize)
                 && h.current.is_none_or(|j| self.p.jobs[j as usize].class == Class::Speculative);
             let turn = self.s.collecting.slice.max(1).saturating_mul(self.s.collecting.between.max(1));
-            if let Some(m) = h.marking.filter(|_| idle || (h.had >= turn && best != Some(Class::Handler as usize))) {
+            if let Some(m) = h.marking.filter(|_| idle || (h.had >= turn && best != Some(queue(Class::Handler)))) {
                 let slice = m.left.min(self.s.collecting.slice.max(1));
                 (h.busy, h.had) = (Busy::Marking(slice), 0);
                 if idle {
@@ -51,17 +54,19 @@ impl Machine<'_> {
                 self.lasts(n, slice);
                 return Ok(());
             }
-            let current = h.current.map(|j| (j, self.p.jobs[j as usize].class as usize));
+            let current = h.current.map(|j| (j, self.p.jobs[j as usize].class));
             match (current, best) {
-                (Some((_, class)), best) if best.is_none_or(|b| b >= class) => {}
+                (Some((_, class)), best) if best.is_none_or(|b| URGENCY[b] >= class as usize) => {}
                 (None, None) => {
+                    h.slice = 0;
                     self.enter(n, Doing::Idle);
                     return Ok(());
                 }
                 (current, best) => {
                     if let Some((j, class)) = current {
-                        h.ready[class].push_front(j);
+                        h.ready[queue(class)].push_front(j);
                     }
+                    h.begin_slice(best);
                     h.current = best.and_then(|b| h.ready[b].pop_front());
                     h.owed = h.owed.saturating_add(self.s.switch);
                     continue;
@@ -102,6 +107,7 @@ impl Machine<'_> {
                     };
                     self.enter(n, doing);
                     self.lasts(n, left);
+                    self.expect_turn(n);
                     return Ok(Step::Busy);
                 }
             }
@@ -193,7 +199,7 @@ impl Machine<'_> {
     }
     fn ready(&mut self, job: u32) {
         let task = &self.p.jobs[job as usize];
-        self.hosts[task.node as usize].ready[task.class as usize].push_back(job);
+        self.hosts[task.node as usize].ready[queue(task.class)].push_back(job);
     }
 
     /// What a worker was busy with has ended.
@@ -256,39 +262,45 @@ impl Machine<'_> {
     /// Something may have become ready: goes there where the worker has nothing as urgent.
     fn look(&mut self, n: u32) -> Result<(), Failure> {
         let h = &self.hosts[n as usize];
-        let best = h.ready.iter().position(|q| !q.is_empty());
+        let best = h.best();
         match (h.busy, h.current) {
-            (Busy::Compute(_), Some(job)) if best.is_none_or(|b| b >= self.class(job) as usize) => {
+            (Busy::Compute(_), Some(job)) if best.is_none_or(|b| URGENCY[b] >= self.class(job) as usize) => {
                 self.expect_turn(n);
                 Ok(())
             }
             _ => self.interrupt(n),
         }
     }
-    /// Somebody as urgent waits for the worker: he gets it at the next tick of the node's clock.
+    /// Somebody waits for the worker who is as urgent: he may get it at a tick of the node's clock.
     fn expect_turn(&mut self, n: u32) {
         let h = &mut self.hosts[n as usize];
         let tick = self.s.tick;
-        let waits = h.current.is_some_and(|j| !h.ready[self.p.jobs[j as usize].class as usize].is_empty());
+        let normal = h.current.is_some_and(|j| self.p.jobs[j as usize].class == Class::Normal);
+        let waits = normal && !(h.ready[queue(Class::Normal)].is_empty() && h.ready[SPENT].is_empty());
         if tick > 0 && waits && !h.ticks {
             h.ticks = true;
             self.queue.push((self.now / tick + 1).saturating_mul(tick), What::Turn(n));
         }
     }
-    /// A tick: who computes goes behind those that wait.
+    /// A tick, as the runtime's scheduler has it. Tasks that have come share a slice; one that a slice's end put behind them is cut short by
+    /// whoever comes, and has a slice of its own otherwise.
     pub fn turn(&mut self, n: u32) -> Result<(), Failure> {
         let h = &mut self.hosts[n as usize];
         h.ticks = false;
-        if let (Busy::Compute(_), Some(job)) = (h.busy, h.current) {
-            let class = self.p.jobs[job as usize].class as usize;
-            if !h.ready[class].is_empty() {
-                self.account(n);
-                let h = &mut self.hosts[n as usize];
-                if let Some(job) = h.current.take() {
-                    h.ready[class].push_back(job);
-                }
-                self.dispatch(n)?;
+        h.slice += 1;
+        let (comes, waits) = (!h.ready[queue(Class::Normal)].is_empty(), !h.ready[SPENT].is_empty());
+        let over = h.slice >= SLICE;
+        let normal = h.current.is_some_and(|j| self.p.jobs[j as usize].class == Class::Normal);
+        if matches!(h.busy, Busy::Compute(_)) && normal && (h.spent && comes || over && (comes || waits)) {
+            self.account(n);
+            let h = &mut self.hosts[n as usize];
+            h.owed_slice = over && !h.spent && waits;
+            match h.current.take() {
+                Some(job) if over => h.ready[SPENT].push_back(job),
+                Some(job) => h.ready[SPENT].push_front(job),
+                None => {}
             }
+            self.dispatch(n)?;
         }
         self.expect_turn(n);
         Ok(())

@@ -58,9 +58,9 @@ impl Cx {
         }
     }
     #[inline]
-    pub(super) fn record_waits(&self, task: TaskPtr, number: u64) {
+    pub(super) fn record_waits(&self, task: TaskPtr, number: u64, named: bool) {
         if let Some(r) = self.recorder() {
-            r.waits(self.root.id, task.id, number);
+            r.waits(self.root.id, task.id, number, named);
         }
     }
     /// The wait of the running task was ended before it began.
@@ -86,6 +86,13 @@ impl Cx {
     pub(super) fn record_born(&self, child: u64) {
         if let Some(r) = self.recorder() {
             r.born(child);
+        }
+    }
+    /// The running thread ends.
+    #[inline]
+    pub(super) fn record_over(&self) {
+        if let Some(r) = self.recorder() {
+            r.over(self.root.id);
         }
     }
     #[inline]

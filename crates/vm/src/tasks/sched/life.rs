@@ -115,6 +115,7 @@ impl Cx {
         }
         self.task.beside.set_state(State::Done);
         self.free_locks_of(self.task.id);
+        self.record_over();
         self.thread_ended();
         self.publish_fibers();
         let id = self.task.id;

@@ -159,7 +159,7 @@ impl Cx {
                 return self.then(Onward::Resume);
             }
         }
-        self.record_waits(t, seq);
+        self.record_waits(t, seq, named);
         // From here on another worker may run it.
         self.leave_task();
         let sched = self.sched();
