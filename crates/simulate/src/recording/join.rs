@@ -64,7 +64,7 @@ struct Letter {
 /// Two are of one node, or there are none, or too many.
 pub fn join(recordings: &[Recording], how: As) -> Result<Joined, String> {
     let mut all: Vec<&Recording> = recordings.iter().collect();
-    all.sort_by(|a, b| natural(&a.node).cmp(&natural(&b.node)));
+    all.sort_by_key(|r| natural(&r.node));
     if all.is_empty() || all.len() > MAX_NODES as usize {
         return Err(format!("{} recordings; there can be 1 to {MAX_NODES}", all.len()));
     }
