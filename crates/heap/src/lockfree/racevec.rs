@@ -156,6 +156,22 @@ unsafe fn copy_short(from: *const u8, to: *mut u8, n: usize) {
     }
 }
 
+/// A vector that nobody else has seen, on whatever thread.
+pub struct Unseen<T: Plain, const N: usize>(RaceVec<T, N>);
+
+impl<T: Plain, const N: usize> Unseen<T, N> {
+    /// Its elements, to be changed.
+    pub fn slice(&mut self) -> &mut [T] {
+        let (p, n) = self.0.parts();
+        // SAFETY: the elements of a vector that is ours alone.
+        unsafe { std::slice::from_raw_parts_mut(p, n) }
+    }
+    /// The vector.
+    pub fn done(self) -> RaceVec<T, N> {
+        self.0
+    }
+}
+
 impl<T: Plain, const N: usize> RaceVec<T, N> {
     /// One element more, in a span.
     const ONE: u64 = if T::WORDS { 1 << START_BITS } else { 1 };
@@ -191,14 +207,6 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             Self::write(v.as_mut_ptr(), s);
             v.assume_init()
         }
-    }
-    /// A vector of copies of `s`, changed by `f` before anybody else sees them.
-    pub fn from_changed(s: &[T], f: impl FnOnce(&mut [T])) -> Self {
-        let v = Self::from_slice(s);
-        let (p, n) = v.parts();
-        // SAFETY: the elements of a vector that is ours alone.
-        f(unsafe { std::slice::from_raw_parts_mut(p, n) });
-        v
     }
     /// Makes a vector of the elements of `s` where `to` points.
     ///
@@ -260,6 +268,10 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             Self::write_seen(v.as_mut_ptr(), s);
             v.assume_init()
         }
+    }
+    /// Copies of elements that others may be storing into, to be changed before anybody sees them.
+    pub fn unseen(s: Seen<'_, T>) -> Unseen<T, N> {
+        Unseen(Self::from_seen(s))
     }
     /// As [`from_slice`](Self::from_slice): the buffer of a Vec cannot be taken over.
     pub(crate) fn from_vec(s: Vec<T>) -> Self {

@@ -208,17 +208,25 @@ fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 /// The elements of `a` in order, which still are those that were sorted while the worker was detached; `None`: it needs the worker.
 fn sort_bang_alone(cx: &mut Cx, a: Held) -> Result<Option<ArrayBuf>, Exit> {
     if let Some(s) = cx.detached::<SortedFixnums>() {
-        return Ok(a.seen().is(&s.was).then_some(s.out));
+        // In whatever order: they are in this one now.
+        return Ok((bag(a.seen().iter()) == s.bag).then_some(s.out));
     }
     if let Some(s) = cx.detached::<SortedCopy>() {
         return Ok(s.out.filter(|_| s.copy.as_array().is_some_and(|c| c.seen().same(a.seen()))));
     }
     let Some(own) = a.get(0).and_then(|head| Own::of(cx, head)) else { return Ok(None) };
-    let (was, ns) = (a.seen().to_vec(), sort_ns(a.len()));
-    if own.ints && are_fixnums(&was) {
-        return Err(cx.detach(ns, Value::NIL, move |_| SortedFixnums { out: ArrayBuf::from_changed(&was, sort_fixnums), was }));
+    let ns = sort_ns(a.len());
+    if own.ints {
+        let mut copy = ArrayBuf::unseen(a.seen());
+        if are_fixnums(copy.slice()) {
+            return Err(cx.detach(ns, Value::NIL, move |_| {
+                let bag = bag(copy.slice().iter().copied());
+                sort_fixnums(copy.slice());
+                SortedFixnums { bag, out: copy.done() }
+            }));
+        }
     }
-    let copy = cx.array_vec(was);
+    let copy = cx.array_vec(a.seen().to_vec());
     Err(cx.detach(ns, copy, move |_| SortedCopy { copy, out: sort_alone(own, copy, None) }))
 }
 
@@ -382,10 +390,19 @@ fn sort_alone(own: Own, keys: Value, values: Option<Value>) -> Option<ArrayBuf> 
     Some(ArrayBuf::from_slice(&out))
 }
 
-/// What sorting integers gave, and what they were.
+/// What sorting integers gave, and the [`bag`] of them.
 struct SortedFixnums {
-    was: Vec<Value>,
+    bag: (usize, u64),
     out: ArrayBuf,
+}
+
+/// Tells which words there are, in whatever order: their number, and a sum of hashes. Equal bags of unequal words are met by chance only, once in
+/// 2^64, and only where threads change an Array that is being sorted.
+fn bag(all: impl Iterator<Item = Value>) -> (usize, u64) {
+    all.fold((0, 0), |(n, sum), v| {
+        let h = u128::from(v.bits() ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93;
+        (n + 1, sum.wrapping_add(h as u64 ^ (h >> 64) as u64))
+    })
 }
 
 /// What sorting a copy gave.

@@ -115,7 +115,12 @@ fn what_is_seen_is_appended_whole_and_takes_the_place_of_the_elements() {
     let was = part.to_vec();
     v.assign_seen(part, |_| ());
     assert_eq!(v.to_vec(), was);
-    let w: RaceVec<u64, 3> = RaceVec::from_changed(&was, |s| s.reverse());
+    let w: RaceVec<u64, 3> = {
+        let copied: RaceVec<u64, 3> = RaceVec::from_slice(&was);
+        let mut unseen = RaceVec::unseen(copied.seen());
+        unseen.slice().reverse();
+        unseen.done()
+    };
     assert!(w.seen().iter().rev().eq(was));
 }
 
