@@ -33,6 +33,9 @@ impl Payload for Proxy {
     fn constant(&self) -> bool {
         true
     }
+    fn leaf(&self) -> bool {
+        true
+    }
 }
 
 impl Drop for Proxy {

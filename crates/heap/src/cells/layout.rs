@@ -433,13 +433,18 @@ pub trait Payload: Any {
     fn constant(&self) -> bool {
         false
     }
+    /// It shows nothing, and `bytes` is the same for all of its type: marking need not look at it.
+    fn leaf(&self) -> bool {
+        false
+    }
     /// Called after marking, before sweeping, for payloads registered with [`crate::Heap::add_weak`].
     fn weak(&mut self, _alive: &dyn Fn(Value) -> bool) {}
     /// Shows what a program can still get from a payload that holds it weakly ([`crate::HeapShared::show_weak`]).
     fn weakly(&self, _m: &mut Marker) {}
 }
 
-/// The cell of a payload. `hdr.x` is 1 when the payload [`shares`](Payload::shares).
+/// The cell of a payload. `hdr.x` has [`DataObj::SHARES`] when the payload [`shares`](Payload::shares), [`DataObj::LEAF`] when it is a
+/// [`leaf`](Payload::leaf).
 #[repr(C)]
 pub struct DataObj {
     /// What every cell begins with.
@@ -449,6 +454,8 @@ pub struct DataObj {
 }
 
 impl DataObj {
+    pub(crate) const SHARES: u16 = 1;
+    pub(crate) const LEAF: u16 = 2;
     /// The payload, when it is a `T`.
     pub(crate) fn get<T: Payload>(&self) -> Option<&T> {
         (&*self.payload as &dyn Any).downcast_ref::<T>()

@@ -47,7 +47,7 @@ impl Value {
         self.header().is_some_and(|h| {
             h.has(flag::SHARED)
                 && match h.kind {
-                    Kind::Data => h.x.get() == 0,
+                    Kind::Data => h.x.get() & crate::DataObj::SHARES == 0,
                     Kind::Object | Kind::Str | Kind::Array | Kind::Hash | Kind::Struct => !h.frozen(),
                     _ => false,
                 }

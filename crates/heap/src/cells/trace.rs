@@ -90,6 +90,13 @@ impl<'a> Marker<'a> {
     pub fn mark_all(&mut self, vs: &[Value]) {
         self.0.visit_all(vs);
     }
+    /// Shows many, which several threads then look at; some of them may be nothing of the heap.
+    ///
+    /// # Safety
+    /// Nobody changes or frees them before the marking ends.
+    pub unsafe fn mark_kept(&mut self, vs: &[Value]) {
+        self.0.visit_fields(vs);
+    }
     /// Finding what is shown took a walk over so many frames.
     pub fn walked(&mut self, frames: usize) {
         self.0.walked(frames);
@@ -318,6 +325,9 @@ pub(crate) unsafe fn outside(h: &Header) -> *const u8 {
     if POINTING >> h.kind as u32 & 1 == 0 {
         // SAFETY: the kind names the layout.
         return if h.kind == Kind::Class { unsafe { (*(h as *const Header as *const ClassObj)).tables() } } else { std::ptr::null() };
+    }
+    if h.kind == Kind::Data && h.x.get() & DataObj::LEAF != 0 {
+        return std::ptr::null();
     }
     // SAFETY: those kinds have that word.
     let word = unsafe { *((h as *const Header).add(1) as *const *const u8) };

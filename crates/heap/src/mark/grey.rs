@@ -104,6 +104,14 @@ impl Grey {
         }
         self.top.pop()
     }
+    /// So many entries there are, with those of ranges, about.
+    pub fn least(&self) -> usize {
+        let entries = |r: &Range| match r {
+            Range::Fields(_, n) => *n,
+            Range::Entries(_, from, to) => to.saturating_sub(*from),
+        };
+        self.top.len() + CHUNK * self.full.len() + self.ranges.iter().map(entries).sum::<usize>()
+    }
     pub fn push_range(&mut self, r: Range) {
         self.ranges.push(r);
     }

@@ -65,6 +65,9 @@ impl Visitor for Roots<'_> {
             self.fresh.sym(s);
         }
     }
+    fn visit_fields(&mut self, vs: &[Value]) {
+        self.fields(vs);
+    }
     fn rows(&self) -> bool {
         self.fresh.rows.is_some()
     }
@@ -84,6 +87,14 @@ impl Visitor for Roots<'_> {
 }
 
 impl Roots<'_> {
+    /// Several threads read a long list.
+    fn fields(&mut self, vs: &[Value]) {
+        if vs.len() < LONG {
+            self.grey.push_all(vs, self.fresh);
+        } else {
+            self.grey.push_range(Range::Fields(vs.as_ptr(), vs.len()));
+        }
+    }
     /// The fields of `v`, which is marked, are roots: an old cell that was stored into.
     pub fn rescan(&mut self, v: Value) {
         if v.is_heap() {
@@ -143,6 +154,10 @@ impl<'h> Marking<'h> {
         }
         let mut r = Roots { grey: Grey::default(), fresh: &self.fresh };
         roots(&mut r);
+        if many && r.grey.least() > ALONE {
+            let rest = r.grey;
+            return self.together(long, |r| r.grey = rest, ivars);
+        }
         let mut t = Tracer::<false>::new(r.grey, &self.fresh, ivars);
         let finished = match many {
             true => t.run(ALONE),
@@ -408,6 +423,10 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
         } else if e & AGAIN != 0 {
             trace_fields(v, &mut Again(self));
         } else if refers(h.kind) {
+            // A leaf: the words that say so are in the cache.
+            if h.kind == Kind::Data {
+                self.bytes += outside_bytes(v);
+            }
             trace_fields(v, self);
         } else if h.kind == Kind::Big {
             self.bytes += outside_bytes(v);

@@ -129,7 +129,8 @@ impl Remote {
             return Err(if r.life.node == self.me.node { Error::OtherIncarnation } else { Error::Unknown });
         }
         let e = self.exports.check(self.me, r.slot, r.generation, r.seal)?;
-        let (handle, moved) = (e.handle, e.moved);
+        let moved = e.moved;
+        let handle = self.exports.handle(r.slot);
         // One that has moved is not met here: what it became is marked where its caller is told.
         if moved.is_none() && !planted(Bug::CalledUnmarked) {
             self.mark(r.slot);
@@ -266,7 +267,7 @@ impl Remote {
     /// Objects that others hold: the host's handle, how many nodes hold it. They are roots of every collection. Objects that have moved
     /// are not among them.
     pub fn exports(&self) -> impl Iterator<Item = (u64, u32)> {
-        self.exports.each().filter(|(_, e)| e.moved.is_none()).map(|(_, e)| (e.handle, e.holders))
+        self.exports.each().filter(|(_, e)| e.moved.is_none()).map(|(slot, e)| (self.exports.handle(slot), e.holders))
     }
     /// Is this object exported?
     pub fn is_exported(&self, handle: u64) -> bool {

@@ -130,9 +130,13 @@ impl Remote {
     pub fn marking(&mut self) -> Marking {
         let turn = self.turn;
         let in_round = self.round.is_some();
-        let (mut first, mut rest) = (Vec::new(), Vec::with_capacity(self.exports.len()));
-        for (_, e) in self.exports.each().filter(|(_, e)| e.moved.is_none()) {
-            if in_round && e.marked == turn { first.push(e.handle) } else { rest.push(e.handle) }
+        let (mut first, mut rest) = (Vec::new(), Vec::new());
+        if in_round {
+            for (slot, e) in self.exports.each().filter(|(_, e)| e.moved.is_none()) {
+                if e.marked == turn { &mut first } else { &mut rest }.push(self.exports.handle(slot));
+            }
+        } else {
+            rest = self.exports.handles();
         }
         let version = self.round.as_mut().map_or(0, |r| {
             r.busy = true;
@@ -169,7 +173,9 @@ impl Remote {
         let Some(r) = &mut self.round else { return Vec::new() };
         r.busy = true;
         let grey = std::mem::take(&mut r.grey);
-        grey.into_iter().filter_map(|s| self.exports.at(s).filter(|e| e.moved.is_none()).map(|e| e.handle)).collect()
+        let exports = &mut self.exports;
+        let mut here = |s: u32| exports.at(s).is_some_and(|e| e.moved.is_none()).then(|| exports.handle(s));
+        grey.into_iter().filter_map(&mut here).collect()
     }
     /// The trace met these imports.
     pub fn traced(&mut self, now: Time, reached: impl IntoIterator<Item = Import>) {

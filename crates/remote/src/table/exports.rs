@@ -11,8 +11,6 @@ use crate::planted::{Bug, planted};
 /// An object that left. With its place in the index and one peer's holding at most 64 bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Export {
-    /// What the host knows it by.
-    pub handle: u64,
     /// Where it moved: this node's own import of it.
     pub moved: Option<Import>,
     pub generation: u32,
@@ -24,6 +22,8 @@ pub(crate) struct Export {
 
 pub(crate) struct Exports {
     slots: Vec<Export>,
+    /// What the host knows each slot's object by. They stand apart, for collections read all of them.
+    handles: Vec<u64>,
     free: Vec<u32>,
     by_handle: Map<u64, u32>,
     /// Seals that objects brought along from where they came, by slots.
@@ -33,7 +33,7 @@ pub(crate) struct Exports {
 
 impl Exports {
     pub fn new(secret: [u64; 2]) -> Exports {
-        Exports { slots: Vec::new(), free: Vec::new(), by_handle: map(secret[0]), brought: map(secret[0]), secret }
+        Exports { slots: Vec::new(), handles: Vec::new(), free: Vec::new(), by_handle: map(secret[0]), brought: map(secret[0]), secret }
     }
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
@@ -50,12 +50,14 @@ impl Exports {
             Some(slot) => slot,
             None => {
                 let slot = u32::try_from(self.slots.len()).map_err(|_| Error::Quota)?;
-                self.slots.push(Export { handle, moved: None, generation: 0, holders: 0, marked: 0 });
+                self.slots.push(Export { moved: None, generation: 0, holders: 0, marked: 0 });
+                self.handles.push(handle);
                 slot
             }
         };
         let e = &mut self.slots[slot as usize];
-        (e.handle, e.moved, e.holders, e.marked) = (handle, None, 0, turn);
+        (e.moved, e.holders, e.marked) = (None, 0, turn);
+        self.handles[slot as usize] = handle;
         self.by_handle.insert(handle, slot);
         Ok(slot)
     }
@@ -83,8 +85,9 @@ impl Exports {
         let e = self.slots.get_mut(slot as usize)?;
         e.holders = 0;
         self.brought.remove(&slot);
-        if self.by_handle.get(&e.handle) == Some(&slot) {
-            self.by_handle.remove(&e.handle);
+        let handle = &self.handles[slot as usize];
+        if self.by_handle.get(handle) == Some(&slot) {
+            self.by_handle.remove(handle);
         }
         if planted(Bug::GenerationKept) || e.generation < u32::MAX {
             e.generation += u32::from(!planted(Bug::GenerationKept));
@@ -96,7 +99,7 @@ impl Exports {
     pub fn move_to(&mut self, slot: u32, to: Import) {
         let e = &mut self.slots[slot as usize];
         e.moved = Some(to);
-        self.by_handle.remove(&e.handle);
+        self.by_handle.remove(&self.handles[slot as usize]);
     }
     pub fn reference(&self, me: Life, slot: u32) -> Ref {
         let generation = self.slots[slot as usize].generation;
@@ -126,6 +129,18 @@ impl Exports {
             _ => Err(Error::Forged),
         }
     }
+    /// What the host knows this slot's object by.
+    pub fn handle(&self, slot: u32) -> u64 {
+        self.handles[slot as usize]
+    }
+    /// What it knows all objects by that are here, and have not moved.
+    pub fn handles(&self) -> Vec<u64> {
+        // None is free, and none has moved.
+        if self.slots.len() == self.by_handle.len() {
+            return self.handles.clone();
+        }
+        self.each().filter(|(_, e)| e.moved.is_none()).map(|(slot, _)| self.handle(slot)).collect()
+    }
     pub fn each(&self) -> impl Iterator<Item = (u32, &Export)> {
         self.slots.iter().enumerate().filter(|(_, e)| e.holders > 0).map(|(i, e)| (i as u32, e))
     }
@@ -142,7 +157,7 @@ mod tests {
     fn an_entry_is_at_most_64_bytes() {
         let index = size_of::<(u64, u32)>() + 1;
         let holding = size_of::<(u32, u32)>() + 1;
-        assert!(size_of::<Export>() + index + holding <= 64, "{}", size_of::<Export>());
+        assert!(size_of::<Export>() + size_of::<u64>() + index + holding <= 64, "{}", size_of::<Export>());
     }
 
     #[test]

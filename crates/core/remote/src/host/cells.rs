@@ -10,7 +10,9 @@ use kumi_vm::*;
 /// See the module.
 #[derive(Default)]
 pub struct Cells {
-    all: Vec<(Value, Import)>,
+    all: Vec<Value>,
+    /// What each of them is a proxy of.
+    of: Vec<Import>,
     old: usize,
 }
 
@@ -18,14 +20,17 @@ pub struct Cells {
 const COUNTED: usize = 4096;
 
 impl Cells {
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
     /// The imports of those that are marked.
     pub fn marked(&self, marked: &dyn Fn(Value) -> bool) -> Vec<Import> {
-        self.all.iter().filter(|(v, _)| marked(*v)).map(|(_, i)| *i).collect()
+        self.all.iter().zip(&self.of).filter(|(v, _)| marked(**v)).map(|(_, i)| *i).collect()
     }
     /// How many are marked, about; of equal lists the same ones are looked at.
     pub fn count(&self, marked: &dyn Fn(Value) -> bool) -> usize {
         let step = (self.all.len() / COUNTED).max(1);
-        self.all.iter().step_by(step).filter(|(v, _)| marked(*v)).count() * step
+        self.all.iter().step_by(step).filter(|v| marked(**v)).count() * step
     }
 }
 
@@ -34,24 +39,28 @@ impl Inner {
     pub fn hand_out(&mut self, import: Import, v: Value) -> Value {
         let Some(held) = self.proxies.get_mut(&import) else { return v };
         *held.proxy.get_or_insert_with(|| {
-            self.cells.all.push((v, import));
+            self.cells.all.push(v);
+            self.cells.of.push(import);
             v
         })
     }
     /// Proxies that a collection, a full one or not, found dead are not handed out again.
     pub fn sift(&mut self, full: bool, alive: &dyn Fn(Value) -> bool) {
         let from = if full { 0 } else { self.cells.old };
-        let mut kept = from;
-        for at in from..self.cells.all.len() {
-            let (v, import) = self.cells.all[at];
+        let Cells { all, of, .. } = &mut self.cells;
+        // Nearly all of them live, as a rule.
+        let mut kept = from + all[from..].iter().take_while(|v| alive(**v)).count();
+        for at in kept..all.len() {
+            let (v, import) = (all[at], of[at]);
             if alive(v) {
-                self.cells.all[kept] = (v, import);
+                (all[kept], of[kept]) = (v, import);
                 kept += 1;
             } else if let Some(held) = self.proxies.get_mut(&import).filter(|h| h.proxy == Some(v)) {
                 held.proxy = None;
             }
         }
-        self.cells.all.truncate(kept);
+        all.truncate(kept);
+        of.truncate(kept);
         self.cells.old = kept;
     }
 }

@@ -259,9 +259,12 @@ impl Host {
             (done, deadline)
         };
         self.go(after);
-        if let Some(at) = deadline
-            && at < self.planned.load(Relaxed)
-        {
+        deadline.inspect(|at| self.plan(*at));
+        done
+    }
+    /// The tables are to be looked at by then.
+    fn plan(&self, at: Time) {
+        if at < self.planned.load(Relaxed) {
             self.planned.store(at, Relaxed);
             if let Some(node) = self.node()
                 && let Some(link) = node.link()
@@ -269,7 +272,6 @@ impl Host {
                 link.nudge();
             }
         }
-        done
     }
     /// The same where the tables have nothing to say afterwards.
     pub fn look<T>(&self, f: impl FnOnce(&mut Inner) -> T) -> T {
@@ -341,16 +343,23 @@ impl Host {
         if self.has_left() {
             return Some(0);
         }
-        let at = self.inner.lock().seen.next_deadline();
+        let at = {
+            let inner = self.inner.lock();
+            inner.seen.next_deadline().into_iter().chain(inner.looks_at()).min()
+        };
         self.planned.store(at.unwrap_or(u64::MAX), Relaxed);
         at
     }
     /// A collection marked these: proxies that are not alive are not handed out again.
     pub fn sift(&self, alive: &dyn Fn(Value) -> bool) {
-        let inner = &mut *self.inner.lock();
-        let full = std::mem::take(&mut inner.rounds.full);
-        inner.sift(full, alive);
-        inner.moves.sift(&inner.seen, alive);
+        let looks = {
+            let inner = &mut *self.inner.lock();
+            let full = std::mem::take(&mut inner.rounds.full);
+            inner.sift(full, alive);
+            inner.moves.sift(&inner.seen, alive);
+            inner.looks_at()
+        };
+        looks.inspect(|at| self.plan(*at));
     }
     /// What is wanted of the collector?
     pub fn asks(&self) -> Asks {

@@ -25,15 +25,26 @@ pub struct Rounds {
     rung: bool,
     /// A round has dropped exports: a full collection frees their objects.
     frees: bool,
+    /// When a full collection last told what only exports reach, which marks in two parts and takes longer for it.
+    looked: Time,
+    /// One that came soon after it did not.
+    owed: bool,
+    /// What such a one has shown.
+    shown: Vec<Value>,
     /// The round that goes on, as far as it was seen.
     going: Option<Going>,
     /// Full collections in rounds.
     pub collections: u64,
 }
 
+/// Full collections tell at most so often what only exports reach.
+const LOOK: Time = 1_000_000_000;
+
 /// A full collection of the heap.
 struct Collection {
     marking: Marking,
+    /// What `marking` has as the rest: marking reads it until it has ended, so it stays as it is.
+    rest: Vec<Value>,
     step: Step,
     /// Of a round: imports that the program reaches.
     reached: Vec<Import>,
@@ -72,6 +83,9 @@ impl Rounds {
             full: false,
             rung: false,
             frees: false,
+            looked: 0,
+            owed: false,
+            shown: Vec::new(),
             going: None,
             collections: 0,
         }
@@ -94,7 +108,11 @@ impl Rounds {
 impl Inner {
     /// Is a full collection wanted, whether code runs here or not?
     pub fn wants_collection(&self) -> bool {
-        self.rounds.frees || self.seen.want() == Want::Collect
+        self.rounds.frees || self.seen.want() == Want::Collect || self.looks_at().is_some_and(|at| at <= kumi_link::now())
+    }
+    /// When a full collection is to tell what only exports reach, as the last one has not.
+    pub fn looks_at(&self) -> Option<Time> {
+        self.rounds.owed.then_some(self.rounds.looked + LOOK)
     }
     /// The tables were asked for what they want.
     pub(super) fn note_round(&mut self, after: &mut After) {
@@ -181,13 +199,24 @@ impl Host {
             }),
             Stage::First => self.look(|inner| {
                 let in_round = inner.seen.round().is_some();
-                let marking = inner.seen.marking();
+                let mut marking = inner.seen.marking();
+                let rest = std::mem::take(&mut marking.rest).into_iter().map(Value::from_bits).collect();
                 let rounds = &mut inner.rounds;
                 (rounds.rung, rounds.frees, rounds.full) = (false, false, true);
                 rounds.collections += u64::from(in_round);
                 show(marking.first.iter().copied(), m);
+                let now = kumi_link::now();
+                rounds.owed = !in_round && !inner.cells.is_empty() && now < rounds.looked + LOOK;
+                if rounds.owed {
+                    rounds.shown = rest;
+                    // SAFETY: the list stays as it is until the next collection begins.
+                    unsafe { m.mark_kept(&rounds.shown) };
+                    inner.each_root(m);
+                    return false;
+                }
+                (rounds.looked, rounds.shown) = (now, Vec::new());
                 let step = if in_round { Step::Weak } else { Step::Rest };
-                rounds.collection = Some(Collection { marking, step, reached: Vec::new(), count: 0 });
+                rounds.collection = Some(Collection { marking, rest, step, reached: Vec::new(), count: 0 });
                 inner.each_root(m);
                 false
             }),
@@ -220,12 +249,13 @@ impl Host {
             }
         });
         c.step = Step::Over;
-        show(c.marking.rest.iter().copied(), m);
-        !c.marking.rest.is_empty()
+        // SAFETY: the list stands in the collection, which nobody changes, and which is dropped by `has_marked`, when all is marked.
+        unsafe { m.mark_kept(&c.rest) };
+        !c.rest.is_empty()
     }
     fn has_marked(&self, c: Collection, marked: &dyn Fn(Value) -> bool) {
         self.act(|inner, now, _| {
-            let all = if c.marking.rest.is_empty() { c.count } else { inner.cells.count(marked) };
+            let all = if c.rest.is_empty() { c.count } else { inner.cells.count(marked) };
             inner.tables().collected(now, &c.marking, c.reached);
             if inner.seen.round().is_none() {
                 inner.tables().suspect(now, all.saturating_sub(c.count));
