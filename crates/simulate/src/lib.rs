@@ -33,7 +33,7 @@ mod trace;
 
 pub use outcome::{Collection, Doing, Drawing, Outcome, Parts, Timeline};
 pub use replay::{Failure, Fault, MOST_EVENTS, Options, replay};
-pub use setting::{Collecting, Setting};
+pub use setting::{Collecting, Setting, Young};
 pub use trace::{Class, Invalid, MAX_NODES, Step, Task, Trace, Wrong};
 
 /// Nanoseconds of the cluster's time, from its beginning.

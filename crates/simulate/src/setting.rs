@@ -19,6 +19,23 @@ pub struct Collecting {
     pub sliced: u64,
 }
 
+/// Collections of what was born since the last, as today's heap has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Young {
+    /// So many bytes are born between two at least; twice as many at most, where so much lives. 0: there are full collections only, by the
+    /// paper's rule for the heap's size.
+    pub space: u64,
+    /// One takes so long, whatever lives.
+    pub fixed: Time,
+    /// For each KB that was born and lives.
+    pub live_kb: Time,
+}
+
+impl Young {
+    /// There are none.
+    pub const NONE: Young = Young { space: 0, fixed: 0, live_kb: 0 };
+}
+
 /// A cluster. All nodes have one worker, and are alike but for what the trace has them do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
@@ -44,6 +61,8 @@ pub struct Setting {
     pub limit: u64,
     /// How long a collection takes.
     pub collecting: Collecting,
+    /// Young collections.
+    pub young: Young,
     /// A replay that takes longer, in the cluster's time, is given up.
     pub longest: Time,
 }
@@ -67,6 +86,7 @@ impl Setting {
             heap: 3 << 20,
             limit: 16 << 20,
             collecting: Collecting { fixed: MS, live_kb: 120 * US, heap_kb: 0, slice: MS, between: 10, sliced: 120 },
+            young: Young::NONE,
             longest: 3_600_000 * MS,
         }
     }
@@ -83,6 +103,7 @@ impl Setting {
             heap: 64 << 20,
             limit: 4 << 30,
             collecting: Collecting { fixed: 500 * US, live_kb: US, heap_kb: 0, slice: MS / 4, between: 10, sliced: 120 },
+            young: Young::NONE,
             longest: 3_600_000 * MS,
         }
     }
@@ -94,6 +115,11 @@ impl Setting {
     /// How long marking takes in slices, all of them.
     pub fn marking(&self, live: u64, size: u64) -> Time {
         (self.collection(live, size) as u128 * self.collecting.sliced.max(1) as u128 / 100).clamp(1, Time::MAX as u128) as Time
+    }
+    /// How long a young collection takes where so many bytes of those that were born live.
+    pub fn young_collection(&self, live: u64) -> Time {
+        let marking = (live as u128 * self.young.live_kb as u128 / 1024).min(Time::MAX as u128) as Time;
+        self.young.fixed.saturating_add(marking).max(1)
     }
     /// How long a collection takes.
     pub fn collection(&self, live: u64, size: u64) -> Time {

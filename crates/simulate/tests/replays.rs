@@ -3,7 +3,7 @@
 use kumi_chance::Chance;
 use kumi_schedule::Policy;
 use kumi_simulate::generate::{Pattern, Shape};
-use kumi_simulate::{Class, Drawing, Failure, Invalid, Options, Setting, Step, Task, Time, Trace, replay};
+use kumi_simulate::{Class, Drawing, Failure, Invalid, Options, Setting, Step, Task, Time, Trace, Young, replay};
 
 const MS: Time = 1_000_000;
 
@@ -70,6 +70,33 @@ fn heaps_follow_the_rule() {
 }
 
 #[test]
+fn a_heap_of_two_generations_is_as_todays() {
+    let young = Young { space: 1 << 20, fixed: 10_000, live_kb: 1000 };
+    let s = Setting { young, ..Setting::ap1000() };
+    // 8 MB die young and 4 MB stay: a young collection for each MB, or two once so much lives; full ones where as much has grown old.
+    let steps = "task 0".to_owned() + &" c1000000 a65536 k32768".repeat(128) + "\ntask 1 c1000000 a2097152 k1048576 c1\n";
+    let both = [Policy::Independent, Policy::Synchronised].map(|p| replay(&text(&steps), &s, &Options::new(p)).unwrap());
+    for out in &both {
+        let p = &out.nodes[0];
+        assert!((5..=9).contains(&p.young) && (1..=2).contains(&p.collections), "{}", out.text());
+        assert!(p.peak < 8 << 20, "what dies young goes: {}", out.text());
+    }
+    // Nobody tells anybody of them but in step, where the other node obeys.
+    assert_eq!((both[0].orders, both[0].nodes[1].ordered), (0, 0));
+    assert!(both[1].orders > 0 && both[1].nodes[1].ordered > 0, "{}", both[1].text());
+    // One takes what the setting says; what was let go of stays until a full one.
+    let steps = "task 0 k524288 a600000 r524288 a400000 c1000 k1 a4000000\ntask 1 c1000\n";
+    let out = replay(&text(steps), &s, &Options::new(Policy::Independent)).unwrap();
+    assert_eq!((out.nodes[0].young, out.nodes[0].collections), (2, 0), "{}", out.text());
+    assert_eq!(out.nodes[0].collecting, s.young_collection(524_288) + s.young_collection(1));
+    assert!(out.nodes[0].peak >= 524_288 + 4_000_000);
+    // No more lives than may.
+    let small = Setting { limit: 2 << 20, ..s };
+    let full = replay(&text("task 1 k1048576 k1048577\n"), &small, &Options::new(Policy::Independent));
+    assert!(matches!(full, Err(Failure::OutOfMemory { node: 1, .. })), "{full:?}");
+}
+
+#[test]
 fn traces_that_can_not_be_replayed() {
     assert_eq!(fails("task 0 w1\n"), Failure::Invalid(Invalid::NotSent(1)));
     assert_eq!(fails("task 0 s1>0:1 s1>0:1\n"), Failure::Invalid(Invalid::SentTwice(1)));
@@ -131,6 +158,7 @@ fn traces_of_all_kinds() {
             control: n(),
             heap: n(),
             limit: n(),
+            young: Young { space: n(), fixed: n() >> 8, live_kb: n() },
             longest: 100_000 * MS,
             ..Setting::ap1000()
         };

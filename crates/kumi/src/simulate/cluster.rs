@@ -7,8 +7,24 @@ use kumi_simulate::{Setting, Time};
 use toml::de::{DeTable, DeValue};
 
 /// Names, in the order in which they count: what comes later may depend on what stands before.
-const NAMES: [&str; 13] =
-    ["setting", "round-trip", "send", "receive", "switch", "tick", "bandwidth", "memory", "heap", "pause", "pause-mb", "ratio", "longest"];
+const NAMES: [&str; 16] = [
+    "setting",
+    "round-trip",
+    "send",
+    "receive",
+    "switch",
+    "tick",
+    "bandwidth",
+    "memory",
+    "heap",
+    "pause",
+    "pause-mb",
+    "ratio",
+    "young",
+    "young-pause",
+    "young-pause-mb",
+    "longest",
+];
 /// A longer file is no setting.
 const LONGEST_FILE: u64 = 1 << 16;
 
@@ -124,6 +140,9 @@ fn apply(s: &mut Setting, name: &str, value: &str) -> Result<(), String> {
             s.collecting.live_kb = ((trip as f64 * ratio / 1024.0).round() as Time).min(Time::MAX / 4);
             s.collecting.fixed = 0;
         }
+        "young" => s.young.space = bytes()?,
+        "young-pause" => s.young.fixed = time()?,
+        "young-pause-mb" => s.young.live_kb = time()? / 1024,
         "longest" => s.longest = time()?,
         _ => return Err("is no setting".into()),
     }

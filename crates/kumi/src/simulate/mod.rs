@@ -39,6 +39,9 @@ equal. TRACE is a file (docs/SIMULATE.md), - standard input, or a folder of reco
       --pause T        a collection with nothing that lives
       --pause-mb T     what each MB that lives adds to it
       --ratio R        sets both of these: a collection takes R round trips for each MB that lives
+      --young B        a heap as today's: young collections after so many bytes at least, twice as many at most; full ones
+                       where as much has grown old as lived; --young-pause T, --young-pause-mb T: what one takes, by what
+                       was born and lives
       --longest T      a replay that takes longer, in the cluster's time, is given up (an hour)
       --as-recorded    of recordings: collections come when they came, whatever the policy is
       --no-nurseries   of recordings: all that was allocated waits for a collection; else what nurseries have freed does not

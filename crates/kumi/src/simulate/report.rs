@@ -48,10 +48,12 @@ pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_reco
     );
     let best = outcomes.iter().map(|o| o.end).min().unwrap_or(0).max(1);
     let speculates = outcomes.iter().any(|o| o.total().speculative > 0);
+    let some_young = outcomes.iter().any(|o| o.total().young > 0);
+    let young = |text: String| if some_young { format!("{text:>7}") } else { String::new() };
     let guess = |text: &str| if speculates { format!("{text:>10}") } else { String::new() };
     let _ = writeln!(
         out,
-        "{:27}{:>10}{:>7}{:>9}{}{:>9}{:>9}{:>9}{:>7}{:>8}{:>8}{:>8}",
+        "{:27}{:>10}{:>7}{:>9}{}{:>9}{:>9}{:>9}{:>7}{}{:>8}{:>8}{:>8}",
         "policy",
         "seconds",
         "ratio",
@@ -61,6 +63,7 @@ pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_reco
         "collect",
         "overhead",
         "full",
+        young("young".into()),
         "L ms",
         "G ms",
         "MB"
@@ -70,10 +73,13 @@ pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_reco
         let all = (o.end as f64 * nodes as f64).max(1.0);
         let part = |ns: u64| format!("{:.1} %", ns as f64 / all * 100.0);
         let each = |n: u64| n as f64 / nodes.max(1) as f64;
-        let interval = |ns: f64| if t.collections == 0 { "-".to_owned() } else { format!("{:.1}", ns / t.collections as f64 / 1e6) };
+        let interval = |ns: f64| match t.collections + t.young {
+            0 => "-".to_owned(),
+            all => format!("{:.1}", ns / all as f64 / 1e6),
+        };
         let _ = writeln!(
             out,
-            "{:27}{:>10.4}{:>7.3}{:>9}{}{:>9}{:>9}{:>9}{:>7.1}{:>8}{:>8}{:>8.1}",
+            "{:27}{:>10.4}{:>7.3}{:>9}{}{:>9}{:>9}{:>9}{:>7.1}{}{:>8}{:>8}{:>8.1}",
             label(o.policy),
             o.end as f64 / 1e9,
             o.end as f64 / best as f64,
@@ -83,6 +89,7 @@ pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_reco
             part(t.collecting),
             part(t.overhead),
             each(t.collections),
+            young(format!("{:.1}", each(t.young))),
             interval(all - t.collecting as f64),
             interval(t.collecting as f64),
             each(t.peak) / (1 << 20) as f64
@@ -95,14 +102,16 @@ pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_reco
             let _ = writeln!(out, "{:27}{:>10}{:>12.3}{:>12.3}{:>12.3}", label(o.policy), o.latencies.len(), at(500), at(990), at(999));
         }
     }
-    out.push_str("\nShares are of all nodes' time. full: collections of a node; L: time between them, G: of one; MB: its largest heap.\n");
+    out.push_str(
+        "\nShares are of all nodes' time. full, young: collections of a node; L: time between two, G: of one; MB: its largest heap.\n",
+    );
     out
 }
 
 fn parts(p: &Parts) -> String {
     format!(
-        "{{\"active\": {}, \"speculative\": {}, \"idle\": {}, \"collection\": {}, \"overhead\": {}, \"collections\": {}, \"ordered\": {}, \"idle_periods\": {}, \"peak\": {}}}",
-        p.active, p.speculative, p.idle, p.collecting, p.overhead, p.collections, p.ordered, p.idle_periods, p.peak
+        "{{\"active\": {}, \"speculative\": {}, \"idle\": {}, \"collection\": {}, \"overhead\": {}, \"collections\": {}, \"young\": {}, \"ordered\": {}, \"idle_periods\": {}, \"peak\": {}}}",
+        p.active, p.speculative, p.idle, p.collecting, p.overhead, p.collections, p.young, p.ordered, p.idle_periods, p.peak
     )
 }
 

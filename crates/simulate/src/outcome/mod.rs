@@ -22,8 +22,10 @@ pub struct Parts {
     pub collecting: Time,
     /// Messages and switches between tasks.
     pub overhead: Time,
-    /// How many collections there were.
+    /// How many full collections there were.
     pub collections: u64,
+    /// How many young ones.
+    pub young: u64,
     /// How many of them others ordered.
     pub ordered: u64,
     /// How many idle periods there were.
@@ -78,6 +80,7 @@ impl Outcome {
             sum.collecting = sum.collecting.saturating_add(p.collecting);
             sum.overhead = sum.overhead.saturating_add(p.overhead);
             sum.collections = sum.collections.saturating_add(p.collections);
+            sum.young = sum.young.saturating_add(p.young);
             sum.ordered = sum.ordered.saturating_add(p.ordered);
             sum.idle_periods = sum.idle_periods.saturating_add(p.idle_periods);
             sum.peak = sum.peak.saturating_add(p.peak);
@@ -95,8 +98,8 @@ impl Outcome {
         let mut line = |name: &str, p: &Parts| {
             let _ = writeln!(
                 out,
-                "{name} active {} speculative {} idle {} collecting {} overhead {} collections {} ordered {} idle-periods {} peak {}",
-                p.active, p.speculative, p.idle, p.collecting, p.overhead, p.collections, p.ordered, p.idle_periods, p.peak
+                "{name} active {} speculative {} idle {} collecting {} overhead {} collections {} young {} ordered {} idle-periods {} peak {}",
+                p.active, p.speculative, p.idle, p.collecting, p.overhead, p.collections, p.young, p.ordered, p.idle_periods, p.peak
             );
         };
         for (n, p) in self.nodes.iter().enumerate() {

@@ -13,6 +13,9 @@ impl Machine<'_> {
     }
     /// Makes room for so many bytes. False: it collects.
     pub fn room(&mut self, n: u32, bytes: u64) -> Result<bool, Failure> {
+        if self.s.young.space > 0 {
+            return self.room_of_generations(n, bytes);
+        }
         loop {
             let h = &self.hosts[n as usize];
             let full = h.live.checked_add(h.allocated).and_then(|used| used.checked_add(bytes)).is_none_or(|used| used > h.size);
@@ -26,8 +29,8 @@ impl Machine<'_> {
                 Decision::Collect => {
                     let before = self.orders;
                     self.drain(n);
-                    self.hosts[n as usize].wants = false;
-                    self.collect(n, false, self.orders > before);
+                    self.hosts[n as usize].wants = None;
+                    self.collect(n, Kind::Full, false, self.orders > before);
                     return Ok(false);
                 }
                 Decision::Nothing | Decision::Full => return Err(Failure::OutOfMemory { node: n, at: now }),
@@ -35,24 +38,55 @@ impl Machine<'_> {
             self.drain(n);
         }
     }
+    /// The same in a heap as today's: a young collection comes after each young space, which is as large as what lives, between two bounds;
+    /// a full one instead where as much has grown old as lived after the last, and twice the least space.
+    fn room_of_generations(&mut self, n: u32, bytes: u64) -> Result<bool, Failure> {
+        let least = self.s.young.space;
+        let twice = least.saturating_mul(2);
+        let h = &mut self.hosts[n as usize];
+        let used = h.live.checked_add(h.allocated).and_then(|used| used.checked_add(bytes)).filter(|used| *used <= self.s.limit);
+        if h.born == 0 || used.is_some() && h.born.saturating_add(bytes) <= h.live.clamp(least, twice) {
+            let Some(used) = used else { return Err(Failure::OutOfMemory { node: n, at: self.now }) };
+            h.size = h.size.max(used);
+            return Ok(true);
+        }
+        let kind = if used.is_none() || h.promoted >= h.old.max(twice) { Kind::Full } else { Kind::Young };
+        let (seen, view, now, before) = (self.seen(n, bytes), self.view(n), self.now, self.orders);
+        let h = &mut self.hosts[n as usize];
+        match kind {
+            Kind::Young => h.schedule.born(now, &self.views[view], &seen),
+            Kind::Full => h.schedule.request(now, &self.views[view], Request::Short, &seen),
+        };
+        self.drain(n);
+        self.hosts[n as usize].wants = None;
+        self.collect(n, kind, false, self.orders > before);
+        Ok(false)
+    }
     /// The program asks for a collection.
     pub fn asked(&mut self, n: u32) {
         let (seen, view, now) = (self.seen(n, 0), self.view(n), self.now);
         self.hosts[n as usize].schedule.request(now, &self.views[view], Request::Start, &seen);
         self.drain(n);
-        self.hosts[n as usize].wants = false;
-        self.collect(n, false, false);
+        self.hosts[n as usize].wants = None;
+        self.collect(n, Kind::Full, false, false);
     }
-    pub fn collect(&mut self, n: u32, ordered: bool, orders: bool) {
+    pub fn collect(&mut self, n: u32, kind: Kind, ordered: bool, orders: bool) {
         let seen = self.seen(n, 0);
         let view = self.view(n);
         let h = &mut self.hosts[n as usize];
-        let mode = h.schedule.mode(self.now, &self.views[view], Kind::Full);
-        // What is left, where marking has begun.
-        let took = h.marking.map_or(self.s.collection(h.live, h.size), |m| m.left);
+        let mode = h.schedule.mode(self.now, &self.views[view], kind);
+        let took = match kind {
+            Kind::Young => self.s.young_collection(h.born.saturating_sub(h.dies_young)),
+            // What is left, where marking has begun.
+            Kind::Full => h.marking.map_or(self.s.collection(h.live, h.size), |m| m.left),
+        };
         h.busy = Busy::Collecting;
+        h.kind = kind;
         h.turn = h.turn.wrapping_add(1);
-        h.parts.collections += h.marking.is_none() as u64;
+        match kind {
+            Kind::Young => h.parts.young += 1,
+            Kind::Full => h.parts.collections += h.marking.is_none() as u64,
+        }
         h.parts.ordered += ordered as u64;
         self.timeline.collection(Collection { node: n, at: self.now, took, ordered, orders, sliced: false, mode, seen });
         self.enter(n, Doing::Collecting);
@@ -63,7 +97,7 @@ impl Machine<'_> {
         let (seen, view) = (self.seen(n, 0), self.view(n));
         let h = &mut self.hosts[n as usize];
         let mode = h.schedule.mode(self.now, &self.views[view], Kind::Full);
-        h.busy = Busy::Collecting;
+        (h.busy, h.kind) = (Busy::Collecting, Kind::Full);
         h.turn = h.turn.wrapping_add(1);
         h.parts.collections += 1;
         self.timeline.collection(Collection { node: n, at: self.now, took, ordered: false, orders: false, sliced: false, mode, seen });
@@ -93,12 +127,25 @@ impl Machine<'_> {
         let now = self.now;
         let h = &mut self.hosts[n as usize];
         h.parts.peak = h.parts.peak.max(h.size);
-        let marking = h.marking.take();
-        h.allocated = marking.map_or(0, |m| h.allocated.saturating_sub(m.before));
-        h.size = marking.map_or(h.size, |m| m.size.max(h.live + h.allocated));
+        let (born_dead, kind) = (std::mem::take(&mut h.dies_young), h.kind);
+        h.born = 0;
         h.busy = Busy::No;
-        h.meter.collected(now, Kind::Full);
-        h.schedule.collected(now, &self.views[view], Kind::Full, h.size);
+        match kind {
+            Kind::Young => {
+                h.allocated = h.allocated.saturating_sub(born_dead);
+                if let Some(m) = &mut h.marking {
+                    m.before = m.before.saturating_sub(born_dead);
+                }
+            }
+            Kind::Full => {
+                let marking = h.marking.take();
+                h.allocated = marking.map_or(0, |m| h.allocated.saturating_sub(m.before));
+                h.size = marking.map_or(h.size, |m| m.size.max(h.live + h.allocated));
+                (h.promoted, h.old) = (0, h.live);
+            }
+        }
+        h.meter.collected(now, kind);
+        h.schedule.collected(now, &self.views[view], kind, h.size);
         let held = std::mem::take(&mut h.held);
         h.owed = h.owed.saturating_add(self.s.receive.saturating_mul(held.len() as u64));
         for letter in held {

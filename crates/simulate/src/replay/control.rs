@@ -23,7 +23,10 @@ impl Machine<'_> {
                         }
                     }
                 }
-                Action::Collect(_) => self.hosts[n as usize].wants = true,
+                Action::Collect(kind) => {
+                    let h = &mut self.hosts[n as usize];
+                    h.wants = h.wants.max(Some(kind));
+                }
                 Action::Mark(_) => self.mark(n),
                 Action::InForce(Kind::Full, mode) => self.switches.push((self.now, n, mode)),
                 Action::InForce(Kind::Young, _) => {}
@@ -94,7 +97,7 @@ impl Machine<'_> {
     /// Collects, where that was ordered.
     fn obey(&mut self, n: u32) -> Result<(), Failure> {
         let h = &mut self.hosts[n as usize];
-        if h.wants && h.busy != Busy::Collecting { self.interrupt(n) } else { Ok(()) }
+        if h.wants.is_some() && h.busy != Busy::Collecting { self.interrupt(n) } else { Ok(()) }
     }
 
     /// The members see that a node is gone, or there again; those of them that can.

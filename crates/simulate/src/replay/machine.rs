@@ -6,7 +6,7 @@ use crate::Time;
 use crate::outcome::{Doing, Outcome, Parts, Timeline};
 use crate::setting::Setting;
 use crate::trace::{Class, Op, Program};
-use kumi_schedule::{Heap, Members, Meter, Mode, Node, NodeId, Observed};
+use kumi_schedule::{Heap, Kind, Members, Meter, Mode, Node, NodeId, Observed};
 use std::collections::VecDeque;
 
 /// What a worker is in.
@@ -70,7 +70,15 @@ pub struct Host {
     /// What the program has had since the last slice of marking.
     pub had: Time,
     /// It was ordered to collect.
-    pub wants: bool,
+    pub wants: Option<Kind>,
+    /// What it collects.
+    pub kind: Kind,
+    /// Bytes that were born since the last collection, and those of them that the next one frees.
+    pub born: u64,
+    pub dies_young: u64,
+    /// What was born and lived at the next collection, since the last full one; what lived after that.
+    pub promoted: u64,
+    pub old: u64,
     pub size: u64,
     pub live: u64,
     pub allocated: u64,
@@ -161,7 +169,12 @@ impl<'a> Machine<'a> {
             held: Vec::new(),
             marking: None,
             had: 0,
-            wants: false,
+            wants: None,
+            kind: Kind::Full,
+            born: 0,
+            dies_young: 0,
+            promoted: 0,
+            old: 0,
             size: s.heap,
             live: 0,
             allocated: 0,

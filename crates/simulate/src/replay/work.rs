@@ -6,7 +6,7 @@ use super::machine::{Busy, Machine, SPENT, URGENCY, queue};
 use crate::Time;
 use crate::outcome::Doing;
 use crate::trace::{Class, Op};
-use kumi_schedule::Doing as Instead;
+use kumi_schedule::{Doing as Instead, Kind};
 
 /// Ticks of a slice.
 const SLICE: u32 = 5;
@@ -27,8 +27,8 @@ impl Machine<'_> {
             if h.busy != Busy::No {
                 return Ok(());
             }
-            if std::mem::take(&mut h.wants) {
-                self.collect(n, true, false);
+            if let Some(kind) = h.wants.take() {
+                self.collect(n, kind, true, false);
                 return Ok(());
             }
             if h.owed > 0 {
@@ -116,9 +116,16 @@ impl Machine<'_> {
                     return Ok(Step::Busy);
                 }
                 let h = &mut self.hosts[n as usize];
+                h.born = h.born.saturating_add(b);
                 match op {
-                    Op::Keep(_) => h.live += b,
-                    _ => h.allocated += b,
+                    Op::Keep(_) => {
+                        h.live += b;
+                        h.promoted = h.promoted.saturating_add(b);
+                    }
+                    _ => {
+                        h.allocated += b;
+                        h.dies_young = h.dies_young.saturating_add(b);
+                    }
                 }
                 self.look_ahead(n);
             }
@@ -215,7 +222,12 @@ impl Machine<'_> {
                     m.left -= slice;
                     m.left
                 });
-                if left == 0 { self.collected(n) } else { self.dispatch(n) }
+                if left == 0 {
+                    self.hosts[n as usize].kind = Kind::Full;
+                    self.collected(n)
+                } else {
+                    self.dispatch(n)
+                }
             }
             Busy::Compute(_) => self.interrupt(n),
             _ => {
