@@ -62,8 +62,8 @@ impl Costs {
         if self.full > 0 {
             (s.collecting.fixed, s.collecting.live_kb) = (self.fixed as Time, self.live_kb as Time);
         }
-        if self.young > 0 {
-            s.young.fixed = self.young_time / self.young;
+        if let Some(each) = self.young_time.checked_div(self.young) {
+            s.young.fixed = each;
         }
     }
 }

@@ -1,0 +1,112 @@
+# Programs over several nodes that are recorded, and replays of them.
+require "fileutils"
+require "json"
+
+module Bench
+  # The paper's four.
+  PAPER = %w[bh cky rna ga].freeze
+  # Its strategies, and ours.
+  POLICIES = { "FS" => "synchronised", "FI" => "independent", "AS" => "adaptive-synchronised", "AI" => "adaptive-independent",
+               "measured" => "measured", "combined" => "combined" }.freeze
+  # The paper's machine: its heaps begin with 2 MB. Its processors have 50 MHz, and ABCL/f was compiled: what a processor of today's does in
+  # Ruby is taken to last so many times as long there. There are full collections only. CKY on one node holds more than 16 MB.
+  AP1000 = %w[--setting ap1000 --slower 50 --no-nurseries --heap 2M --memory 64M].freeze
+
+  # Recordings of a run of the suite, by program and number of nodes.
+  class Recordings
+    ROOT = File.expand_path("../../..", __dir__)
+
+    # `keep`: a folder where they stay.
+    def initialize(suite)
+      @suite = suite
+      @folder = File.expand_path(suite.options[:keep] || File.join(suite.work, "recordings"))
+    end
+
+    # The folder of a recording, which is made the first time. Raises Child::Failed.
+    def of(program, nodes)
+      folder = File.join(@folder, "#{program}-#{nodes}")
+      return folder if Dir.glob(File.join(folder, "*.recording")).size == nodes
+      FileUtils.rm_rf(folder)
+      3.times do
+        words = [*@suite.kumi.command, "run", "--nodes", nodes.to_s, "--record", folder, example(program), "--check", "0"]
+        result = @suite.run_command(words, timeout: 300)
+        return folder if result.ok?
+        @why = result.why
+        FileUtils.rm_rf(folder)
+      end
+      raise Child::Failed, "#{program} on #{nodes} nodes: #{@why}"
+    end
+
+    def example(program) = File.join(ROOT, "examples", "#{program}.rb")
+
+    # What replays of it came to, by policy: the hashes of `kumi simulate --json`.
+    def replay(folder, *options, policies: POLICIES.values)
+      out = simulate(folder, "--json", "--policy", policies.join(","), *options)
+      JSON.parse(out)["policies"].to_h { |p| [p["policy"], p] }
+    end
+
+    def simulate(folder, *options)
+      result = @suite.run_command([*@suite.kumi.command, "simulate", folder, *options], timeout: 600)
+      raise Child::Failed, result.why unless result.ok?
+      result.out
+    end
+  end
+
+  # Two nodes, each with one worker on a core of its own, before whatever else the machine does.
+  class Pinned
+    PATIENCE = 120
+
+    def initialize(suite)
+      @suite = suite
+      raise Child::Failed, "two cores are needed" if suite.cores < 2
+      raise Child::Failed, "taskset is not there" unless system("taskset", "-c", "0", "true", err: File::NULL)
+    end
+
+    # Runs a program, and gives what the first node printed. `record`: a folder.
+    def run(file, *words, record: nil)
+      folder = Dir.mktmpdir("kumi-pinned")
+      nodes = [1, 2].map { |n| start(folder, n, file, words, record) }
+      hurry(nodes.map(&:pid)) if @suite.options[:urgent]
+      outs = nodes.map { |node| node.rest(timeout: PATIENCE) }
+      failed = nodes.map { |node| node.finish }.find { |status| !status&.success? }
+      raise Child::Failed, "#{File.basename(file)}: a node failed" if failed
+      outs[0]
+    ensure
+      FileUtils.rm_rf(folder)
+    end
+
+    private
+
+    # The kernel shares processors between sessions first, so a session of its own is made more urgent, where that is allowed.
+    SESSION = "echo -20 2>/dev/null > /proc/self/autogroup; exec \"$@\""
+
+    def start(folder, number, file, words, record)
+      socket = ->(n) { "unix:#{folder}/#{n}.sock" }
+      node = [*@suite.kumi.command, "node", "node#{number}", "--listen", socket[number], "--join", socket[3 - number], "--await", "2"]
+      node.push("--record", record) if record
+      env = { "KUMI_WORKERS" => "1", "KUMI_GC_THREADS" => "1", "KUMI_NODE_TOGETHER" => "1" }
+      urgent = @suite.options[:urgent] ? %w[chrt -r 10] : []
+      argv = [*urgent, "taskset", "-c", (number - 1).to_s, "setsid", "sh", "-c", SESSION, "sh", *node, file, *words]
+      @suite.start_command(argv, env:)
+    end
+
+    # With real-time priorities: threads beside the worker, such as the link's, come before it, as they would where all are alike and sleep
+    # most of the time.
+    def hurry(pids)
+      40.times do
+        pids.each do |pid|
+          Dir.children("/proc/#{pid}/task").each do |task|
+            name = File.read("/proc/#{pid}/task/#{task}/comm").chomp
+            next if name == "main" || task == pid.to_s || seen[task]
+            seen[task] = system("chrt", "-r", "-p", "20", task, out: File::NULL, err: File::NULL)
+          end
+        rescue SystemCallError
+          next
+        end
+        sleep 0.01
+      end
+    end
+
+    def seen = @seen ||= {}
+  end
+end
