@@ -443,7 +443,7 @@ pub trait Payload: Any {
     fn weakly(&self, _m: &mut Marker) {}
 }
 
-/// The cell of a payload. `hdr.x` has [`DataObj::SHARES`] when the payload [`shares`](Payload::shares), [`DataObj::LEAF`] when it is a
+/// The cell of a payload. `hdr.x` has `SHARES` when the payload [`shares`](Payload::shares), `LEAF` when it is a
 /// [`leaf`](Payload::leaf).
 #[repr(C)]
 pub struct DataObj {

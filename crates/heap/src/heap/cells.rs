@@ -285,7 +285,7 @@ impl Heap {
     pub fn data<T: Payload>(&mut self, class: Value, payload: T) -> Value {
         self.charge(payload.bytes());
         let mut hdr = Header::new(class, Kind::Data);
-        hdr.x.put(DataObj::SHARES * u16::from(payload.shares()) | DataObj::LEAF * u16::from(payload.leaf()));
+        hdr.x.put((DataObj::SHARES * u16::from(payload.shares())) | (DataObj::LEAF * u16::from(payload.leaf())));
         let confined = payload.confined();
         let cell = DataObj { hdr, payload: Box::new(payload) };
         if confined {

@@ -49,8 +49,9 @@ impl Inner {
         let from = if full { 0 } else { self.cells.old };
         let Cells { all, of, .. } = &mut self.cells;
         // Nearly all of them live, as a rule.
-        let mut kept = from + all[from..].iter().take_while(|v| alive(**v)).count();
-        for at in kept..all.len() {
+        let first = from + all[from..].iter().take_while(|v| alive(**v)).count();
+        let mut kept = first;
+        for at in first..all.len() {
             let (v, import) = (all[at], of[at]);
             if alive(v) {
                 (all[kept], of[kept]) = (v, import);
