@@ -22,6 +22,7 @@ module GC
   def self.stat(key = nil)
     if __is_a(key, Symbol)
       return __gc_workers if __same(key, :workers)
+      return __gc_schedule if __same(key, :schedule)
       v = __gc_stat(key)
       raise ArgumentError, "unknown key: #{key}" if __undef?(v)
       return v

@@ -192,6 +192,7 @@ class Thread
   def priority = @__priority || 0
   def priority=(n)
     n = KumiSys.to_cint(n)
+    __thread_speculative(self, n < 0)
     @__priority = n > 3 ? 3 : (n < -3 ? -3 : n)
   end
 

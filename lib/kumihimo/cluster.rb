@@ -53,10 +53,13 @@ module Kumihimo
       # A call of these nodes: the block's.
       def __meeting(nodes)
         hall, turn, nodes = __hall(nodes)
+        # Whoever waits here waits for other nodes, though it be for a thread that serves them.
+        __gc_awaits(awaits = true)
         value = yield hall, turn
         Door.here.met(nodes, turn)
         value
       ensure
+        __gc_awaits(false) if awaits
         Door.here.left(nodes, turn) if turn
       end
 

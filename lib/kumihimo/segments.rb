@@ -29,6 +29,18 @@ module Kumihimo
   autoload :NodeLostError, "kumihimo/remote"
   autoload :Cluster, "kumihimo/cluster"
 
+  class << self
+    # A thread that runs the block while others wait: it gives way soon to each that can run, and the time in it counts as idle where a
+    # schedule of collections counts speculative work so. The same as a thread whose priority is below zero.
+    def speculate(*arguments, &block)
+      raise ArgumentError, "speculate needs a block" unless block
+      Thread.new do
+        Thread.current.priority = -1
+        block.call(*arguments)
+      end
+    end
+  end
+
   module Segments
     # What natives answer when nothing is there.
     NOTHING = Object.new.freeze

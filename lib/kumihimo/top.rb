@@ -162,6 +162,14 @@ module Kumihimo
         others = s[:nodes].map { |n| printable(n[:name]) + (n[:own] ? "" : n[:us] ? " #{number(n[:us])} us" : " no answer") }
         lines << "nodes     #{others.join(", ")}"
       end
+      if (schedule = s[:schedule])
+        modes = %i[full young].map { |kind| "#{kind} #{schedule[kind][:mode]}" }.join(", ")
+        lines << "schedule  #{bold[printable(schedule[:policy])]}: #{modes}; #{number(schedule[:collected])} decided here, #{number(schedule[:ordered])} by order, " \
+        "#{number(schedule[:grown])} times grown; #{number(schedule[:idle_periods])} idle periods, #{schedule[:idle_ms].round} ms"
+        schedule[:events].reject { |e| e[:what] == "collected" }.first([rows / 8, 1].max).each do |event|
+          lines << "#{" " * 10}#{(event[:ago_ms] / 1000).round(1)} s ago: #{printable(event[:text])}"
+        end
+      end
       if (remote = s[:remote])
         lines << "objects   #{bold[number(remote[:exports])]} of this node are held by others, #{number(remote[:imports])} of others by this one; " \
         "#{number(remote[:nodes].sum { |n| n[:calls] })} calls of others, #{number(remote[:nodes].sum { |n| n[:called] })} of this one"

@@ -32,6 +32,19 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering::*;
 use std::time::Instant;
 
+/// What full collections are decided by, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Live after the last full one.
+    pub old: usize,
+    /// What has grown old since.
+    pub grown: usize,
+    /// What is to have grown old before the next is worth its time, however little was live.
+    pub least: usize,
+    /// Allocated between two young ones.
+    pub young: usize,
+}
+
 impl Heap {
     /// Takes over what workers that are gone have left. The world is stopped.
     fn adopt(&mut self) {
@@ -224,24 +237,54 @@ impl Heap {
 impl HeapShared {
     /// Is the next node collection to be a full one? For who is about to collect: what speaks for it is noted as its cause.
     pub fn is_full_next(&self) -> bool {
+        let s = self.sizes();
+        self.why_full(s.old.max(s.least)).inspect(|c| self.stats.because(*c)).is_some()
+    }
+    /// Why the next node collection should be a full one, where `room` bytes may grow old between two; `None`: it need not.
+    pub fn why_full(&self, room: usize) -> Option<Cause> {
         self.full_due.store(false, Relaxed);
         if self.wants_full.load(Relaxed) {
-            return true;
+            return Some(self.stats.cause());
         }
-        let (old, new) = (self.old_bytes.load(Relaxed), self.promoted.load(Relaxed));
-        if new >= old.max(self.young.least_promoted()) {
+        let s = self.sizes();
+        if s.grown >= room {
             if !self.young_only() {
-                self.stats.because(Cause::Promoted);
-                return true;
+                return Some(Cause::Promoted);
             }
             self.full_due.store(true, Relaxed);
         }
-        let limit = self.max();
-        if new > 0 && self.live_bytes.load(Relaxed).saturating_add(self.young.bytes() / 2) > limit {
-            self.stats.because(Cause::Limit);
-            return true;
+        (s.grown > 0 && self.live_bytes.load(Relaxed).saturating_add(s.young / 2) > self.max()).then_some(Cause::Limit)
+    }
+    /// What full collections are decided by.
+    pub fn sizes(&self) -> Sizes {
+        Sizes {
+            old: self.old_bytes.load(Relaxed),
+            grown: self.promoted.load(Relaxed),
+            least: self.young.least_promoted(),
+            young: self.young.bytes(),
         }
-        false
+    }
+    /// Is a young collection due, because so much was allocated?
+    pub fn is_young_due(&self) -> bool {
+        self.budget.load(Relaxed) <= 0
+    }
+    /// The full collection that is wished for because of things outside comes later, unless somebody else asks for one as well.
+    pub fn put_off_full(&self) {
+        self.wants_full.swap(false, AcqRel);
+        if !self.stats.forget_cause(Cause::Outside) {
+            self.wants_full.store(true, SeqCst);
+        }
+    }
+    /// Nothing that was wished for is due. False: so much was allocated that a young collection is.
+    pub fn put_off(&self) -> bool {
+        if self.is_young_due() {
+            return false;
+        }
+        self.wants.store(false, SeqCst);
+        if self.wants_full.load(SeqCst) {
+            self.wants.store(true, Release);
+        }
+        true
     }
     /// How many cells the collection that begins is likely to mark: as many as live, or as the last young one marked.
     fn expected(&self, full: bool) -> usize {

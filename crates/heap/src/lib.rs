@@ -48,6 +48,7 @@ pub use cells::rows::{Bits, Rows, SymMarks};
 pub use cells::shape::{ROOT_SHAPE, ShapeId, Shapes};
 pub use cells::trace::{Marker, Visitor};
 pub use cells::value::{FIXNUM_MAX, FIXNUM_MIN, Sym, Value};
+pub use collect::Sizes;
 pub use heap::share::{Met, Sharing, Way};
 pub use heap::trail::Trail;
 pub use heap::{Heap, HeapConfig, Rule};

@@ -265,7 +265,7 @@ impl HeapShared {
         self.hurry.store(on, Relaxed);
     }
     /// Asks for a collection, young or full as policy says; who polls must be told by other means.
-    pub(crate) fn request_gc(&self) {
+    pub fn request_gc(&self) {
         self.wants.store(true, Release);
     }
     /// Asks for a full one.

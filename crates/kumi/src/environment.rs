@@ -32,6 +32,7 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("KUMI_TLH_STRESS", Accepts::Number(0, MOST)),
     ("KUMI_GC_STRESS", Accepts::Number(0, u32::MAX as u64)),
     ("KUMI_STACK_STRESS", Accepts::Number(0, u32::MAX as u64)),
+    ("KUMI_GC_SCHEDULE", Accepts::Words(kumi_schedule::POLICIES)),
     ("KUMI_SEGMENT_LEASE", Accepts::Number(1, 3600)),
     ("KUMI_POOL", Accepts::Number(1, 4096)),
     ("KUMI_PRELUDE", Accepts::Folder),

@@ -77,6 +77,7 @@ pub fn assemble(options: Options) -> Result<Box<Cx>, String> {
     kumi_core_stream::register(&mut cx);
     kumi_core_segments::register(&mut cx);
     kumi_core_remote::register(&mut cx);
+    kumi_core_schedule::register(&mut cx);
     cx.natives(crate::repl::TABLE);
     name_version(&mut cx);
     let (object, name, binding) = (cx.k.object, cx.intern("TOPLEVEL_BINDING"), cx.toplevel_binding());

@@ -125,6 +125,13 @@ const CHECKS: &[Check] = &[
     ("KUMI_NODE_LOG_LEVEL", &["KUMI_NODE_LOG_LEVEL=loud", "node", "n", "-e", "1"], "", Has("log-level is one of info, warn, error, off")),
     ("KUMI_NODE_LOG_FORMAT", &["KUMI_NODE_LOG_FORMAT=xml", "node", "n", "-e", "1"], "", Has("log-format is one of auto, text, json")),
     ("KUMI_NODE_RECORD", &["KUMI_NODE_RECORD=rec", "node", "n", "-e", "1"], "", File("rec/n.recording")),
+    (
+        "KUMI_NODE_GC_SCHEDULE",
+        &["KUMI_NODE_GC_SCHEDULE=often", "node", "n", "-e", "1"],
+        "",
+        Has("gc-schedule is one of independent, synchronised"),
+    ),
+    ("KUMI_GC_SCHEDULE", &["KUMI_GC_SCHEDULE=FS", "node", "n", "-e", "p GC.stat(:schedule)[:policy]"], "", Out(":synchronised\n")),
     ("KUMI_NODE_SERVES", &["KUMI_NODE_SERVES=1", "node", "n", "-e", "print ENV.key?('KUMI_NODE_SERVES')"], "", Has("\"event\":\"start\"")),
     ("KUMI_NODE_CONFIG", &["KUMI_NODE_CONFIG=none.toml", "node", "n", "-e", "1"], "", Has("the configuration can't be read")),
     (

@@ -19,7 +19,7 @@ const FLOORS: &[&[&str]] = &[
     &["core/string"],
     &["core/system", "core/library"],
     &["core/net", "core/stream", "core/segments"],
-    &["core/remote"],
+    &["core/remote", "core/schedule"],
     &["kumi"],
     &["spec", "faults"],
 ];

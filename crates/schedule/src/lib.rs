@@ -49,7 +49,7 @@ pub mod rule;
 pub use message::{MAX_MESSAGE, Message, Nonsense, VERSION};
 pub use node::{Action, Members, Node, NodeId, Options, Request};
 pub use observe::{Doing, Interval, Meter};
-pub use policy::{Decision, Mode, Observed, Policy, View, Why, decide, forecast, joins, marks};
+pub use policy::{Decision, Mode, Observed, POLICIES, Policy, View, Why, decide, forecast, joins, marks};
 pub use rule::{Heap, Thresholds};
 
 /// Nanoseconds of a clock that never goes back.

@@ -35,7 +35,7 @@ pub use kumi_heap::*;
 pub use kumi_sched::{Service, Watch, run_promptly};
 pub use kumi_text::encoding::EncIndex;
 pub use memory::apart::{Apart, Stage};
-pub use memory::{machine as memory_limits, profile};
+pub use memory::{machine as memory_limits, profile, schedule};
 pub use names::outside::Names;
 pub use names::symbols::sym;
 pub use tasks::detach::{Pace, VERY_LONG};

@@ -25,6 +25,9 @@ module Kumihimo
             <svg id="rates" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="Segments that entered and were taken, each second of the last two minutes"></svg></section>
           <section><h2>Dead letters</h2><div id="dead"></div></section>
           <section><h2>Nodes</h2><div id="nodes"></div></section>
+          <section id="schedule" hidden><h2>Collections: <b id="policy"></b>, full <b id="full_mode"></b>, young <b id="young_mode"></b>; <b id="ordered">0</b> by order, <b id="idle">0</b> ms idle</h2>
+            <svg id="timeline" viewBox="0 0 600 60" preserveAspectRatio="none" role="img" aria-label="Full and young collections of the last minute, and when something was decided"></svg>
+            <div id="decisions"></div></section>
           <section id="remote" hidden><h2>Objects: <b id="exports">0</b> of this node are held by others, <b id="imports">0</b> of others by this one</h2>
             <svg id="links" viewBox="0 0 640 400" role="img" aria-label="Which node has references to how many objects of which other one"></svg></section>
           <section><h2>Keys</h2><input id="part" type="search" placeholder="part of a name" aria-label="part of a name"><div id="table"></div></section>
@@ -43,6 +46,7 @@ module Kumihimo
         .figures div { border-top: 1px solid var(--line); padding-top: .25em } .figures div > b:first-child { font-size: 1.5em; display: block }
         i { font-style: normal; margin-left: 1em } .in { color: var(--in) } .out { color: var(--out) }
         svg { width: 100%; height: 120px; border-bottom: 1px solid var(--line) } polyline { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke }
+        #timeline { height: 60px } #timeline .full { fill: var(--out) } #timeline .young { fill: var(--in) } #timeline line { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke }
         #links { height: auto; max-width: 44em; display: block; border: 0 } #links circle { fill: Canvas; stroke: currentColor } #links .own circle { stroke: var(--in); stroke-width: 2.5 }
         #links text { font-size: 13px; text-anchor: middle; dominant-baseline: middle; fill: currentColor } #links path { fill: none; stroke: var(--out); opacity: .75 }
         #links marker path { fill: var(--out); stroke: none } #links .count { fill: var(--out); paint-order: stroke; stroke: Canvas; stroke-width: 4px }
@@ -142,6 +146,28 @@ module Kumihimo
             where.append(node);
           });
         }
+        // The last minute: collections by how long they took, young ones below; a line where something was decided.
+        function schedule(s) {
+          $("schedule").hidden = !s.schedule;
+          if (!s.schedule) return;
+          const c = s.schedule, minute = 60000;
+          $("policy").textContent = c.policy;
+          for (const kind of ["full", "young"]) $(`${kind}_mode`).textContent = c[kind].mode;
+          $("ordered").textContent = number(c.ordered);
+          $("idle").textContent = number(Math.round(c.idle_ms));
+          const marks = c.events.filter(e => e.ago_ms < minute).map(e => {
+            const x = 600 - (e.ago_ms + e.ms) / minute * 600, full = e.kind === "full";
+            const mark = e.what === "collected"
+              ? svg("rect", { x, y: full ? 4 : 32, width: Math.max(1, e.ms / minute * 600), height: 24, class: full ? "full" : "young" })
+              : svg("line", { x1: x, x2: x, y1: 0, y2: 60 });
+            mark.append(svg("title", {}, e.text));
+            return mark;
+          });
+          $("timeline").replaceChildren(...marks);
+          table($("decisions"), [["ago, s", "n"], ["what"], ["with what was seen"]],
+            c.events.filter(e => e.what !== "collected").slice(0, 8).map(e => ({ cells: [(e.ago_ms / 1000).toFixed(1), e.what.replace("_", " "), e.text] })),
+            "Nothing was decided yet.");
+        }
         function nodes(s) {
           const row = n => n.own ? "this one" : n.us == null ? "no answer" : `${number(n.us)} us`;
           const heads = [["node"], ["round trip", "n"]], other = {};
@@ -167,6 +193,7 @@ module Kumihimo
           }
           chart();
           nodes(s);
+          schedule(s);
           links(s);
           table($("table"), [["key"], ["segments", "n"], ["leased", "n"], ["later", "n"], ["wait", "n"], ["puts wait", "n"], ["last index", "n"], ["limit", "n"]],
             s.keys.map(k => ({ cells: [k.key, ...[k.segments, k.leased, k.delayed, k.waiting, k.waiting_puts, k.last_index, k.limit].map(some)] })), "none");

@@ -21,7 +21,8 @@ module Kumihimo
           tls = %w[CERT KEY CA].map(&one)
           Segments.listen(name, listen: list["LISTEN"], join: list["JOIN"], public: one["PUBLIC"],
                                 certificate: tls[0], key: tls[1], authority: tls[2], insecure: !one["INSECURE"].nil?,
-                                hand_over: one["HAND_OVER"], allow: rules(one["ALLOW"]))
+                                hand_over: one["HAND_OVER"], allow: rules(one["ALLOW"]),
+                                gc_schedule: one["GC_SCHEDULE"])
           Log.info("start", address: Segments.address)
           if web
             page = Segments.web(web, token:)

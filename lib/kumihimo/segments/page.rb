@@ -118,7 +118,7 @@ module Kumihimo
           dead: Look.dead_letters(50).map { |letter| letter.transform_values { |v| v.is_a?(String) ? text(v) : v } },
           gc: { young: gc[:young_count], full: gc[:full_count], young_ms: ms(gc[:young_ns]), full_ms: ms(gc[:full_ns]),
                 longest_ms: ms([gc[:pause_young_max_ns], gc[:pause_full_max_ns]].max), live: gc[:live_bytes] },
-          memory: State.memory
+          memory: State.memory, schedule: schedule
         }
       end
 
@@ -139,6 +139,19 @@ module Kumihimo
         return [] unless Segments.cluster?
         own, *others = Segments.nodes
         [{ name: own, own: true }, *others.map { |name| { name:, us: round_trip(name) } }]
+      end
+
+      # When the nodes collect: what is in force, and what happened last, the newest first.
+      def schedule
+        seen = GC.stat(:schedule) or return
+        events = __gc_schedule_events || []
+        kinds = %i[young full].to_h do |kind|
+          of = seen[kind]
+          [kind, { mode: of[:mode], ms: ms(of[:collection_ns]), since_ms: ms(of[:since_ns]), idle_periods: of[:idle_periods], useful: of[:useful].round(3) }]
+        end
+        { **seen.slice(:policy, :coordinator, :members, :heap, :largest_heap, :collected, :grown, :ordered, :orders_sent, :idle_periods), **kinds,
+          idle_ms: ms(seen[:idle_ns]), coordinator: seen[:coordinator] && text(seen[:coordinator]),
+          events: events.reverse.map { |ago, what, kind, told, took| { ago_ms: ms(ago), what:, kind:, text: told, ms: ms(took) } } }
       end
 
       # Who holds how many of whose objects.
@@ -180,6 +193,13 @@ module Kumihimo
         gauge["collections_total", "Garbage collections.", { { kind: "young" } => gc[:young_count], { kind: "full" } => gc[:full_count] }, "counter"]
         gauge["collection_seconds_total", "Time in garbage collections.",
               { { kind: "young" } => gc[:young_ns] / 1e9, { kind: "full" } => gc[:full_ns] / 1e9 }, "counter"]
+        if (seen = GC.stat(:schedule))
+          gauge["schedule_decisions_total", "What was decided about full collections that were due.",
+                { { what: "collect" } => seen[:collected], { what: "grow" } => seen[:grown], { what: "later" } => seen[:put_off] }, "counter"]
+          gauge["schedule_orders_total", "Orders to collect, by who gave them, and collections by order.",
+                { { what: "sent" } => seen[:orders_sent], { what: "heard" } => seen[:orders_heard], { what: "done" } => seen[:ordered] }, "counter"]
+          gauge["idle_seconds_total", "Time in which nothing could run and another node was waited for.", { {} => seen[:idle_ns] / 1e9 }, "counter"]
+        end
         if State.remote?
           remote = Remote.__counts
           gauge["exports", "Objects of this node that others hold.", { {} => remote[:exports] }]

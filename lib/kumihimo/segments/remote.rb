@@ -17,9 +17,10 @@ module Kumihimo
       # certificate:, key:, authority: are paths of PEM files: then nodes prove to each other who they are. Without them a node
       # listens on loopback and Unix sockets only, unless `insecure: true` says otherwise. public: the address that others are told.
       # allow: what other nodes may do here, [{ node: "west*", keys: "job.*", calls: [:put, :take] }, ..]; none: everything.
+      # gc_schedule: when this node collects, such as "synchronised"; all nodes should have the same (docs/SCHEDULES.md).
       # hand_over: names of the nodes that a group's keys stand on, such as "node*": keys of this node move with their group (see `drain`).
       def listen(name, listen: [], join: [], certificate: nil, key: nil, authority: nil, insecure: false, public: nil, hand_over: nil,
-                 allow: [])
+                 allow: [], gc_schedule: nil)
         given = [certificate, key, authority].compact.size
         raise ArgumentError, "certificate:, key: and authority: belong together" unless given.zero? || given == 3
         raise Error, "this program was a node and was drained: nothing begins here any more" if Leaving.begun?
@@ -31,6 +32,7 @@ module Kumihimo
         @certificates = given == 3 ? [certificate, key, authority].map(&:to_s) : nil
         @managers = {}
         @grouped = {}
+        collect_by(gc_schedule)
         leave_at_exit
         serve { loop { __seg_encoder or Kumihimo::Remote } }.name = "segments' encoder"
         serve { Members.watch }.name = "segments' members"
@@ -38,6 +40,16 @@ module Kumihimo
         @on_listen&.each(&:call)
         self
       end
+
+      # A schedule's name that the environment says is named at the start where there is none of it.
+      def collect_by(schedule)
+        given = schedule || ENV["KUMI_GC_SCHEDULE"]
+        __gc_schedule_start(given.to_s, !schedule.nil?) unless given.to_s.empty?
+      rescue ArgumentError
+        leave
+        raise
+      end
+      private :collect_by
 
       # Something is to be done now, where this program is a node, and whenever it becomes one.
       def on_listen(&block)
@@ -61,6 +73,7 @@ module Kumihimo
         @node = nil
         @managers = {}
         @grouped = {}
+        __gc_schedule_stop
         __seg_unlink
       end
 
@@ -130,6 +143,9 @@ module Kumihimo
       # The block is called with the name of each node that joins, or leaves, from now on.
       def on_join(&block) = Members.add(:join, block)
       def on_leave(&block) = Members.add(:leave, block)
+
+      # The first of these nodes that does not collect about now, as far as they have said so (docs/SCHEDULES.md); where all do, the first.
+      def prefer(nodes = self.nodes) = nodes.find { |node| node == @node || !__gc_avoid(node) } || nodes.first
 
       # Keys spread over members: each has its node by rendezvous hashing. `nodes:` are names, or a prefix of names.
       def group(name, nodes: nil) = Group.new(name, nodes)

@@ -257,6 +257,11 @@ pub(crate) static TABLE: &[NativeDef] = &[
     private("Kernel", "sleep", 0, 1, sleep).guard(Guard::None),
     n("Kernel.", "sleep", 0, 1, sleep).guard(Guard::None),
     n("Thread.", "pass", 0, 0, pass).guard(Guard::None),
+    intrinsic("__thread_speculative", 2, 2, |cx, _, a| {
+        cx.set_speculative(a[0], a[1].truthy());
+        Ok(Value::NIL)
+    })
+    .guard(Guard::None),
     intrinsic("__thread_main", 0, 0, |cx, _, _| Ok(cx.main_thread())).guard(Guard::World),
     intrinsic("__thread_current", 0, 0, |cx, _, _| Ok(cx.current_thread())).guard(Guard::None),
     intrinsic("__thread_alloc", 1, 1, alloc),

@@ -246,6 +246,7 @@ fn last(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let (major, by) = match c.cause {
         Cause::Request => ("force", "method"),
         Cause::Outside => ("force", "outside"),
+        Cause::Order => ("force", "order"),
         Cause::Stress => ("force", "stress"),
         Cause::Limit => ("oldmalloc", "malloc"),
         Cause::Promoted => ("oldgen", "newobj"),

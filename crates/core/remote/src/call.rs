@@ -224,7 +224,7 @@ fn call(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         Err(Not::Later) => {
             cx.from_outside();
-            cx.expect_service();
+            cx.expect_message();
             let waker = cx.waker();
             let until = left.map_or(u64::MAX, |l| now_ns().saturating_add(l));
             host.look(|inner| inner.is_stranger(waker));
@@ -337,7 +337,7 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(none);
     }
     cx.from_outside();
-    cx.expect_service();
+    cx.expect_message();
     let waker = cx.waker();
     d.pending.set_bell(waker);
     match d.pending.take() {
@@ -405,7 +405,7 @@ fn event(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         }
         waits = true;
         cx.from_outside();
-        cx.expect_service();
+        cx.expect_message();
         let waker = cx.waker();
         d.pending.set_bell(waker);
     }

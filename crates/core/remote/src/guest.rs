@@ -10,7 +10,7 @@ use crate::proxy::{Dead, proxy};
 use crate::state::{Made, host, made};
 use crate::talk::message::Message;
 use kumi_core_segments::encode::Staying;
-use kumi_core_segments::{Guest, Luggage, Node, Porter, carry};
+use kumi_core_segments::{Guest, Luggage, Node, Porter, REFERENCES, carry};
 use kumi_link::Peer;
 use kumi_remote::{Arrived, Life, Time};
 use kumi_vm::*;
@@ -31,6 +31,9 @@ pub fn begin(cx: &mut Cx, node: &Node, host: &Arc<Host>, made: &'static Made) {
 }
 
 impl Guest for Listener {
+    fn takes(&self, kind: u8) -> bool {
+        REFERENCES.contains(&kind)
+    }
     fn unpack(&self, peer: &Peer, packed: &Bytes) -> Option<Arc<dyn Luggage>> {
         let host = self.host.upgrade()?;
         let held = host.act(|inner, now, after| {

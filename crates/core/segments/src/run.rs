@@ -177,7 +177,7 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
                 woken.wake(cx);
                 if kept {
                     if away {
-                        cx.expect_service();
+                        cx.expect_message();
                     }
                     return Err(cx.park(u64::MAX));
                 }

@@ -347,7 +347,7 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         None => {
             if away {
                 // Another node may put it.
-                cx.expect_service();
+                cx.expect_message();
             }
             if until != u64::MAX && now_ns() >= until || r.id.lock().is_none() {
                 cx.no_wait();

@@ -15,6 +15,7 @@ use crate::cells::trace::{cell_bytes, clear_away, step_bytes};
 use crate::heap::Heap;
 use crate::shared::lock;
 use crate::space::block::{BLOCK, Block, FIRST, GRANULE, Gap, MAX_CELL, State};
+use crate::watch::gclog::Cause;
 use crate::watch::stat::Counters;
 use std::sync::atomic::Ordering::*;
 
@@ -309,6 +310,7 @@ impl Heap {
         }
         self.mind_replaced();
         if kumi_budget::is_pressed() {
+            self.shared.stats.because(Cause::Limit);
             self.request_full();
         }
         let due = self.lists.pace.saturating_mul((need / PIECE).max(1) as usize);

@@ -49,6 +49,8 @@ pub enum Cause {
     Budget,
     /// The last young one left too much.
     Promoted,
+    /// Another node of the cluster ordered it, or it was due to be done with theirs.
+    Order,
     /// Things outside the heap hang on cells that may have died, or somebody outside asks.
     Outside,
     /// The heap comes near its limit.
@@ -61,16 +63,17 @@ pub enum Cause {
 
 impl Cause {
     pub(crate) fn from_u8(n: u8) -> Cause {
-        [Cause::Budget, Cause::Promoted, Cause::Outside, Cause::Limit, Cause::Request, Cause::Stress]
+        [Cause::Budget, Cause::Promoted, Cause::Order, Cause::Outside, Cause::Limit, Cause::Request, Cause::Stress]
             .get(n as usize)
             .copied()
             .unwrap_or_default()
     }
     /// Its name in log lines.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Cause::Budget => "budget",
             Cause::Promoted => "promoted",
+            Cause::Order => "order",
             Cause::Outside => "outside",
             Cause::Limit => "limit",
             Cause::Request => "request",

@@ -304,6 +304,19 @@ impl Stats {
         self.cause.fetch_max(c as u8, Relaxed);
     }
 
+    /// The strongest reason that was given for the next one.
+    pub fn cause(&self) -> Cause {
+        Cause::from_u8(self.cause.load(Relaxed))
+    }
+    /// Is the next one made to find faults?
+    pub fn is_stressed(&self) -> bool {
+        self.cause() == Cause::Stress
+    }
+    /// This is no reason any more; false: it was not the strongest.
+    pub(crate) fn forget_cause(&self, c: Cause) -> bool {
+        self.cause.compare_exchange(c as u8, Cause::Budget as u8, AcqRel, Relaxed).is_ok()
+    }
+
     // --- a node collection, in three steps -----------------------------------------
 
     /// In the pause, after marking: what was marked, how long that took, and the bytes (cells and what hangs on

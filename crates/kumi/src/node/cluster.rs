@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicI32, Ordering::*};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
-Usage: kumi run [--nodes N [--record DIR]] FILE [arguments]
-       kumi run [--nodes N] -e 'code' [arguments]
+Usage: kumi run [--nodes N [--gc-schedule S] [--record DIR]] FILE [arguments]
+       kumi run [--nodes N [--gc-schedule S]] -e 'code' [arguments]
 
 Runs a program; with --nodes on N nodes of this machine, each a process of its own, named node1 to nodeN, that know each
 other (Kumihimo::Segments.nodes). Their output has the node's name in front. One Ctrl-C ends them all. The status is that
 of the first node that failed, else 0; when one fails, the others are ended.
 
-  -n, --nodes N   how many nodes
-      --record DIR
-                  write down in DIR what each node does, for kumi simulate. Nodes have one worker each then
-  -h, --help      this page
+  -n, --nodes N        how many nodes
+      --gc-schedule S  when they collect (kumi node --help names the schedules)
+      --record DIR     write down in DIR what each node does, for kumi simulate. Nodes have one worker each then
+  -h, --help           this page
 ";
 
 /// A signal that came, to be handed on.
@@ -40,7 +40,7 @@ pub enum Run {
 
 /// `kumi run ...`
 pub fn main(args: &[String]) -> Run {
-    let (mut nodes, mut record) = (None, None);
+    let (mut nodes, mut record, mut schedule) = (None, None, None);
     let mut rest = args.iter();
     let mut program: Vec<String> = Vec::new();
     while let Some(a) = rest.next() {
@@ -64,6 +64,13 @@ pub fn main(args: &[String]) -> Run {
                 Some(dir) => record = Some(dir),
                 None => return wrong("--record needs a folder"),
             },
+            "--gc-schedule" => {
+                let s = joined.or_else(|| rest.next().cloned()).unwrap_or_default();
+                if kumi_schedule::Policy::named(&s).is_none() {
+                    return wrong(&format!("--gc-schedule is one of {}, not {s:?}", kumi_schedule::POLICIES.join(", ")));
+                }
+                schedule = Some(s);
+            }
             _ => {
                 program.push(a.clone());
                 program.extend(rest.by_ref().cloned());
@@ -75,8 +82,9 @@ pub fn main(args: &[String]) -> Run {
     }
     match nodes {
         None if record.is_some() => wrong("--record is for nodes: kumi run --nodes N --record DIR FILE"),
+        None if schedule.is_some() => wrong("--gc-schedule is for nodes: give their number by --nodes N"),
         None => Run::Alone(program),
-        Some(n) => Run::Done(start(n, record.as_deref(), &program).unwrap_or_else(|e| {
+        Some(n) => Run::Done(start(n, &Nodes { record, schedule }, &program).unwrap_or_else(|e| {
             crate::say::err(format_args!("kumi run: {e}"));
             1
         })),
@@ -113,7 +121,13 @@ impl Drop for Sockets {
     }
 }
 
-fn start(nodes: usize, record: Option<&str>, program: &[String]) -> std::io::Result<i32> {
+/// What is said of all nodes.
+struct Nodes {
+    record: Option<String>,
+    schedule: Option<String>,
+}
+
+fn start(nodes: usize, all: &Nodes, program: &[String]) -> std::io::Result<i32> {
     let sockets = Sockets::make()?;
     let me = std::env::current_exe()?;
     let handler = note as extern "C" fn(libc::c_int);
@@ -124,7 +138,7 @@ fn start(nodes: usize, record: Option<&str>, program: &[String]) -> std::io::Res
     let mut children: Vec<(Child, Option<i32>)> = Vec::new();
     let mut printers = Vec::new();
     for n in 1..=nodes {
-        match spawn(&me, &sockets, n, nodes, record, program) {
+        match spawn(&me, &sockets, (n, nodes), all, program) {
             Ok(mut child) => {
                 let prefix = prefix(n, nodes);
                 if let Some(out) = child.stdout.take() {
@@ -150,7 +164,7 @@ fn start(nodes: usize, record: Option<&str>, program: &[String]) -> std::io::Res
     Ok(status)
 }
 
-fn spawn(me: &Path, sockets: &Sockets, n: usize, nodes: usize, record: Option<&str>, program: &[String]) -> std::io::Result<Child> {
+fn spawn(me: &Path, sockets: &Sockets, (n, nodes): (usize, usize), all: &Nodes, program: &[String]) -> std::io::Result<Child> {
     let mut c = Command::new(me);
     for variable in super::all_variables() {
         // What is meant for a node alone.
@@ -160,7 +174,8 @@ fn spawn(me: &Path, sockets: &Sockets, n: usize, nodes: usize, record: Option<&s
     for other in (1..=nodes).filter(|o| *o != n).take(3) {
         c.args(["--join", &sockets.of(other)]);
     }
-    c.args(record.iter().flat_map(|dir| ["--record", *dir]));
+    c.args(all.record.iter().flat_map(|dir| ["--record", dir]));
+    c.args(all.schedule.iter().flat_map(|s| ["--gc-schedule", s]));
     c.env("KUMI_NODE_TOGETHER", "1").args(program).stdout(Stdio::piped()).stderr(Stdio::piped());
     // The terminal's input is the first node's.
     c.stdin(if n == 1 { Stdio::inherit() } else { Stdio::null() });

@@ -35,6 +35,8 @@ nodes by their names (Kumihimo::Segments[\"east\"]). Without FILE it only serves
                        --web-token SECRET, else one that is made and told
       --log-level L    what is told on standard error: info, warn, error or off (error; info without FILE)
       --log-format F   how: text, json, or auto, which is text on a terminal
+      --gc-schedule S  when nodes collect, the same for all (docs/SCHEDULES.md): independent, synchronised,
+                       adaptive-synchronised, adaptive-independent, staggered, forecast, measured, interruptible, combined
       --record DIR     write down in DIR/NAME.recording what this node does, for kumi simulate. It has one worker then
       --config FILE    read what is not said otherwise from a TOML file: each option without its dashes, name, program,
                        and [[allow]] for what other nodes may do. Name it before the program
@@ -46,7 +48,7 @@ nodes by their names (Kumihimo::Segments[\"east\"]). Without FILE it only serves
 Options may stand in the environment, too, which comes before the file: KUMI_NODE_LISTEN, KUMI_NODE_JOIN (several with
 commas between), KUMI_NODE_PUBLIC, KUMI_NODE_CERT, KUMI_NODE_KEY, KUMI_NODE_CA, KUMI_NODE_INSECURE, KUMI_NODE_AWAIT,
 KUMI_NODE_DRAIN, KUMI_NODE_HAND_OVER, KUMI_NODE_WEB, KUMI_NODE_WEB_TOKEN, KUMI_NODE_LOG_LEVEL, KUMI_NODE_LOG_FORMAT,
-KUMI_NODE_RECORD, KUMI_NODE_CONFIG.
+KUMI_NODE_RECORD, KUMI_NODE_GC_SCHEDULE, KUMI_NODE_CONFIG.
 
 Examples:
   kumi node east --listen 127.0.0.1:7000

@@ -63,6 +63,13 @@ pub const SETTINGS: &[Setting] = &[
     setting("log-level", "KUMI_NODE_LOG_LEVEL", Kind::Word(&["info", "warn", "error", "off"]), "a level", "error; info without a program"),
     setting("log-format", "KUMI_NODE_LOG_FORMAT", Kind::Word(&["auto", "text", "json"]), "a format", "auto: text on a terminal, else json"),
     setting("record", "KUMI_NODE_RECORD", Kind::File, "a folder", "nothing is recorded"),
+    setting(
+        "gc-schedule",
+        "KUMI_NODE_GC_SCHEDULE",
+        Kind::Word(kumi_schedule::POLICIES),
+        "a schedule of collections",
+        "each node for itself",
+    ),
     setting("allow", "KUMI_NODE_ALLOW", Kind::Rules, "", "all members may do all"),
 ];
 

@@ -60,6 +60,23 @@ const NAMES: [(&str, Policy); 13] = [
     ("AI", Policy::Adaptive(Mode::Independent)),
 ];
 
+/// Names that a policy can be asked for by ([`Policy::named`]).
+pub const POLICIES: &[&str] = &[
+    "independent",
+    "synchronised",
+    "adaptive-synchronised",
+    "adaptive-independent",
+    "staggered",
+    "forecast",
+    "measured",
+    "interruptible",
+    "combined",
+    "FI",
+    "FS",
+    "AS",
+    "AI",
+];
+
 impl Policy {
     /// Each of them, once.
     pub fn all() -> impl Iterator<Item = Policy> {
@@ -106,5 +123,6 @@ mod tests {
         }
         assert_eq!((Policy::named("AS"), Policy::named("as")), (Some(Policy::Adaptive(Mode::Synchronised)), None));
         assert_eq!(Policy::all().count(), 9);
+        assert_eq!(POLICIES, NAMES.map(|n| n.0));
     }
 }

@@ -101,6 +101,8 @@ pub struct Cx {
     pub(crate) room_asked: u8,
     /// Long work of the running task's native.
     pub(crate) detour: crate::tasks::detach::Detour,
+    /// What it has told the schedule of this epoch to do.
+    pub(crate) told: (u32, crate::memory::schedule::Doing),
     /// The last grace period that this worker has passed (`kumi_sched`'s `stop.rs`).
     pub(crate) grace: std::cell::Cell<u64>,
     /// Where states of native crates are, by type.
@@ -130,6 +132,7 @@ impl Cx {
             recent: Vec::new(),
             trace: Default::default(),
             detour: Default::default(),
+            told: (0, crate::memory::schedule::Doing::Rests),
             grace: Default::default(),
             states: Default::default(),
             root: task,

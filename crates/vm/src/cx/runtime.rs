@@ -102,6 +102,8 @@ pub struct Runtime {
     /// A last look for a deadlock is to come.
     pub(crate) look_armed: AtomicBool,
     pub(crate) give_back: crate::memory::give_back::GiveBack,
+    /// Who says when to collect, if not the heap.
+    pub(crate) scheduled: crate::memory::schedule::Scheduled,
     /// What hangs on cells.
     pub(crate) outside: crate::tasks::outside::Outside,
     /// Enabled TracePoints.
@@ -176,6 +178,7 @@ impl Runtime {
             trim_armed: AtomicBool::new(false),
             look_armed: AtomicBool::new(false),
             give_back: Default::default(),
+            scheduled: Default::default(),
             outside: Default::default(),
             hooks: Default::default(),
             started: AtomicBool::new(false),

@@ -225,6 +225,8 @@ pub struct Pending {
     pub(crate) ticketed: bool,
     /// It is no deadlock however long it lasts.
     pub forever: bool,
+    /// It is for what another node sends.
+    pub(crate) awaits: bool,
     /// What a thread of its own is to do meanwhile.
     pub(crate) aside: Option<Work>,
     /// What the pool is to do meanwhile.
@@ -247,6 +249,7 @@ impl Default for Pending {
             io: Watches::new(),
             ticketed: false,
             forever: false,
+            awaits: false,
             aside: None,
             job: None,
         }

@@ -7,6 +7,7 @@ pub(crate) mod give_back;
 pub mod machine;
 pub mod profile;
 pub(crate) mod roots;
+pub mod schedule;
 mod short;
 pub(crate) mod verify;
 

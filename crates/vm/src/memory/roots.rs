@@ -57,7 +57,7 @@ impl Cx {
     pub(crate) fn collect_garbage(&mut self) {
         self.record_collection();
         let requested = self.heap.shared().stats.now_ns();
-        let full = self.heap.shared().is_full_next();
+        let Some(full) = self.next_collection() else { return };
         let stopped = self.stop_world(|cx| {
             if cx.stop.is_ending() {
                 // The main thread is over, and what it held no root any more.
@@ -110,6 +110,9 @@ impl Cx {
             if full {
                 // On a busy machine the world may stand while nothing is done.
                 self.outside.collected(now.saturating_sub(stopped).min(process_ns().saturating_sub(begun)));
+            }
+            if let Some(s) = self.schedule() {
+                s.ended(self.heap.shared(), full);
             }
             if self.outside.armed.load(Relaxed) {
                 self.sweep_everywhere();

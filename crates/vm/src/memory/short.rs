@@ -6,7 +6,7 @@
 
 use crate::Cx;
 use crate::doors::Exit;
-use kumi_heap::{Heap, Value};
+use kumi_heap::{Cause, Heap, Value};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Collections that one native may ask for: what it makes before it asks is garbage when it is called again.
@@ -54,6 +54,8 @@ impl Cx {
     /// Between two bytecodes, or two runs of a native: frees all that nothing reaches, buffers too, and gives it back to the system.
     #[cold]
     pub(crate) fn collect_hard(&mut self) {
+        // Whoever says when to collect is not to put it off.
+        self.heap.shared().stats.because(Cause::Limit);
         self.heap.shared().request_full();
         self.collect_garbage();
         self.stop_world(|cx| {

@@ -109,6 +109,7 @@ impl Cx {
             self.ticket();
             self.pending.ticketed = false;
         }
+        self.pending.awaits = false;
     }
     /// The wait that the running native is about to begin ends by what is no affair of the runtime: it is no deadlock,
     /// however long it lasts.

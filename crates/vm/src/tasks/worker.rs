@@ -213,6 +213,7 @@ impl Cx {
     pub(crate) fn go_idle(&mut self) {
         self.arm_trim();
         self.arm_look();
+        self.tell_rests();
         self.become_idle();
         let since = now_ns();
         self.sched().wait(self.worker);
@@ -352,6 +353,7 @@ impl Cx {
         rt.look_armed = AtomicBool::new(false);
         rt.outside.armed = AtomicBool::new(false);
         rt.outside.rung = AtomicBool::new(false);
+        rt.forget_schedule();
         rt.workers.truncate(1);
         rt.tasks.threads.store(0, Relaxed);
         rt.tasks.sleepers.store(0, Relaxed);

@@ -318,7 +318,7 @@ fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, s
     what.each_value(|c| carries = carries.take().or_else(|| c.luggage().cloned()));
     match &owner {
         _ if carries.is_none() => {}
-        Owner::Node(remote, peer) => remote.guest().map_or(Ok(()), |g| g.meets(cx, &peer.name))?,
+        Owner::Node(remote, peer) => remote.guests().try_for_each(|g| g.meets(cx, &peer.name))?,
         Owner::Engine(e) => {
             let msg = format!("{} keeps no references to objects: what it keeps outlives the nodes that the objects are on", e.name());
             return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
@@ -432,7 +432,7 @@ fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(none);
     }
     cx.from_outside();
-    cx.expect_service();
+    cx.expect_message();
     let waker = cx.waker();
     d.call.bell.set(waker);
     if !d.call.has_ended() {

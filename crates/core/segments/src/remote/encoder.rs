@@ -234,7 +234,7 @@ fn encode_some(cx: &mut Cx, remote: &Arc<Remote>, name: &[u8]) -> Result<bool, E
 /// `__seg_encoder()`: works as long as the program runs. False: what uses the connections as well is to be loaded.
 pub fn run(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     let remote = super::calls::remote(cx)?;
-    if remote.encoder.guest.swap(false, AcqRel) && remote.guest().is_none() {
+    if remote.encoder.guest.swap(false, AcqRel) {
         return Ok(Value::FALSE);
     }
     if let Some((number, client, m)) = remote.encoder.first(At::Task, At::Work) {

@@ -2,8 +2,8 @@
 //!
 //! **Invariant.** No cell is made or read here but for its address. Bytes are checked before they are stored.
 
-use super::Remote;
 use super::member::Change;
+use super::{REFERENCES, Remote};
 use crate::cell::Cell;
 use crate::clock;
 use crate::luggage;
@@ -31,7 +31,7 @@ fn checked(remote: &Remote, from: &Peer, b: Bytes, peer: &super::Peer) -> Result
         kumi_wire::validate(&b, &Default::default()).map_err(|e| e.to_string())?;
     }
     let luggage = match packed {
-        Some(packed) => Some(remote.guest().and_then(|g| g.unpack(from, &packed)).ok_or("references that are none")?),
+        Some(packed) => Some(remote.guests().find_map(|g| g.unpack(from, &packed)).ok_or("references that are none")?),
         None => None,
     };
     Ok(Cell::encoded(b, Some(peer.symbols.clone())).with_luggage(luggage))
@@ -83,16 +83,18 @@ impl Host for Serving {
     }
     fn other(&self, peer: &Peer, bytes: Bytes) {
         if let Some(remote) = self.0.upgrade().filter(|r| r.over.get().is_none()) {
-            match remote.guest() {
+            let kind = bytes.first().copied().unwrap_or(0);
+            match remote.guests().find(|g| g.takes(kind)) {
                 Some(g) => g.message(peer, bytes),
                 // Nobody here has named what it is for: that is loaded, and tells the other to say it again.
-                None => remote.encoder.call_guest(),
+                None if REFERENCES.contains(&kind) => remote.encoder.call_guest(),
+                None => {}
             }
         }
     }
     fn connected(&self, peer: &Peer) {
         let Some(remote) = self.0.upgrade() else { return };
-        remote.guest().inspect(|g| g.connected(peer));
+        remote.guests().for_each(|g| g.connected(peer));
         let p = remote.peer(peer.name());
         remote.with(&p, |c, out| {
             // Who has left hears nothing any more.
@@ -114,6 +116,7 @@ impl Host for Serving {
     fn member_up(&self, member: &Member) {
         if let Some(remote) = self.0.upgrade() {
             remote.came(member);
+            remote.guests().for_each(|g| g.came(member.name()));
             remote.news.add(Change::Join, member.name());
         }
     }
@@ -126,7 +129,7 @@ impl Host for Serving {
         if !later && (why != Gone::Left || connection.is_none()) {
             remote.lost(member.name());
         }
-        remote.guest().inspect(|g| g.lost(member.name(), member.incarnation(), why == Gone::Left));
+        remote.guests().for_each(|g| g.lost(member.name(), member.incarnation(), why == Gone::Left));
         remote.news.add(Change::Leave, member.name());
     }
     fn conflict(&self, holder: &Member) {
@@ -139,8 +142,8 @@ impl Host for Serving {
         let remote = self.0.upgrade()?;
         let node = remote.shared.lock().node.next_deadline();
         let peers = remote.all().into_iter().filter_map(|p| p.client.lock().next_deadline()).min();
-        let guest = remote.guest().and_then(|g| g.deadline());
-        node.into_iter().chain(peers).chain(guest).min()
+        let guests = remote.guests().filter_map(|g| g.deadline()).min();
+        node.into_iter().chain(peers).chain(guests).min()
     }
     fn tick(&self, now: Time) {
         let Some(remote) = self.0.upgrade() else { return };
@@ -154,7 +157,7 @@ impl Host for Serving {
         };
         woken.wake_outside();
         remote.answer(replies);
-        remote.guest().inspect(|g| g.tick(now));
+        remote.guests().for_each(|g| g.tick(now));
     }
 }
 

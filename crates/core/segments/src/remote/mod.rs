@@ -51,25 +51,38 @@ pub struct Remote {
     forked: AtomicBool,
     /// Why this node is in the cluster no more.
     over: OnceLock<String>,
-    /// Who uses the connections as well.
-    guest: OnceLock<Arc<dyn Guest>>,
+    /// Who use the connections as well, in order of their coming.
+    guests: [OnceLock<Arc<dyn Guest>>; GUESTS],
 }
 
-/// Another use of a node's connections. All is called by whoever serves them, one call at a time; none of the segments' locks is held.
+/// Another use of a node's connections. A message's first byte says whose it is: what `kumi-core-remote` says begins with [`REFERENCES`], what
+/// `kumi-core-schedule` says with 16. All is called by whoever serves them, one call at a time; none of the segments' locks is held.
 pub trait Guest: Send + Sync {
     /// What that node packed. `None`: it is nothing of the kind.
-    fn unpack(&self, peer: &kumi_link::Peer, packed: &Bytes) -> Option<Arc<dyn Luggage>>;
+    fn unpack(&self, peer: &kumi_link::Peer, packed: &Bytes) -> Option<Arc<dyn Luggage>> {
+        let _ = (peer, packed);
+        None
+    }
     /// That node takes references. It is one that a native is about to hand some to.
     ///
     /// # Errors
     /// The native is called again when that may be known; or it never will.
-    fn meets(&self, cx: &mut Cx, name: &str) -> Result<(), Exit>;
+    fn meets(&self, cx: &mut Cx, name: &str) -> Result<(), Exit> {
+        let _ = (cx, name);
+        Ok(())
+    }
+    /// Are messages that begin with this byte its own?
+    fn takes(&self, kind: u8) -> bool;
     /// A message of its own has come.
     fn message(&self, peer: &kumi_link::Peer, bytes: Bytes);
     /// A connection is there.
     fn connected(&self, peer: &kumi_link::Peer);
     /// A connection is gone. Where the node is still a member there may be another.
     fn disconnected(&self, name: &str);
+    /// A node is a member from now on.
+    fn came(&self, name: &str) {
+        let _ = name;
+    }
     /// This life of a node is over, as far as its members know; for certain, where it said goodbye.
     fn lost(&self, name: &str, incarnation: u64, for_certain: bool);
     /// When [`tick`](Self::tick) is to be called.
@@ -80,6 +93,10 @@ pub trait Guest: Send + Sync {
     fn over(&self);
 }
 
+/// Messages that are about objects of other nodes.
+pub const REFERENCES: std::ops::Range<u8> = 1..16;
+/// So many guests at most: objects of other nodes, schedules of collections.
+const GUESTS: usize = 2;
 /// Of so many connections it is kept why they failed.
 const REFUSED: usize = 4;
 
@@ -259,7 +276,7 @@ impl Remote {
             refused: Mutex::default(),
             forked: AtomicBool::new(false),
             over: OnceLock::new(),
-            guest: OnceLock::new(),
+            guests: Default::default(),
         });
         let link = Link::start(options, Arc::new(Serving(Arc::downgrade(&remote)))).map_err(|e| e.to_string())?;
         let _ = remote.link.set(link);
@@ -367,7 +384,7 @@ impl Remote {
     }
     /// A connection has ended. There will be none to who is no member any more.
     fn disconnected(&self, name: &str) {
-        self.guest().inspect(|g| g.disconnected(name));
+        self.guests().for_each(|g| g.disconnected(name));
         if !self.is_member(name) {
             return self.lost(name);
         }
@@ -406,18 +423,22 @@ impl Remote {
         self.refused.lock().retain(|r| *r.0 != **member.name() && *r.0 != **member.address());
         self.reach(member.name());
     }
-    /// Who uses the connections as well, from now on: nobody had done so. The same as [`Guest::connected`] is to be done for those that
-    /// are there.
+    /// Who uses the connections as well, from now on. The same as [`Guest::connected`] is to be done for those that are there. There is room
+    /// for so many as there are floors with one.
     pub fn invite(&self, guest: Arc<dyn Guest>) {
-        let _ = self.guest.set(guest);
+        let mut left = Some(guest);
+        for place in &self.guests {
+            let Some(guest) = left.take() else { return };
+            left = place.set(guest).err();
+        }
     }
-    fn guest(&self) -> Option<&dyn Guest> {
-        self.guest.get().map(|g| &**g)
+    fn guests(&self) -> impl Iterator<Item = &dyn Guest> {
+        self.guests.iter().map_while(|g| g.get()).map(|g| &**g)
     }
     /// This node is in the cluster no more: no call is answered from now on. What was received is confirmed.
     pub fn end(&self, why: String) {
         let _ = self.over.set(why);
-        self.guest().inspect(|g| g.over());
+        self.guests().for_each(|g| g.over());
         for p in self.all() {
             self.with(&p, |c, out| c.farewell(out));
         }

@@ -107,7 +107,8 @@ impl Cx {
         self.take_events();
         let (sched, w) = (self.sched(), self.worker);
         let ready = sched.has_ready(w);
-        if look == Look::Over {
+        let gives_way = ready && self.root.first().is_some_and(|f| f.is_speculative());
+        if look == Look::Over || gives_way {
             // Whoever is ready by now, waiters included, comes first.
             let spent_waits = sched.has_ready_of(w, Rank::Spent);
             self.slice.end(now, spent_waits);

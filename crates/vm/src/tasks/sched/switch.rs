@@ -123,6 +123,7 @@ impl Cx {
     /// Runs what a task parked with once more, or goes on where it was.
     pub(crate) fn resume_again(&mut self) -> Outcome {
         self.take_up();
+        self.has_awaited();
         if let Some(w) = self.task.watched.take() {
             let id = self.task.id;
             w.fds.iter().for_each(|fd| self.sched().unwatch(*fd, id, w.seq));
@@ -164,6 +165,7 @@ impl Cx {
         if !self.outside.ran.load(Relaxed) {
             self.outside.ran.store(true, Relaxed);
         }
+        self.tell_runs();
         self.slice.begin(id, rank);
         self.record_takes_up();
         Some(if t.state() == State::New { self.continue_current(Ok(Value::NIL)) } else { self.resume_again() })

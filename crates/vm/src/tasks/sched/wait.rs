@@ -120,6 +120,7 @@ impl Cx {
         let io = std::mem::take(&mut self.pending.io);
         let job = self.pending.job.take();
         let forever = std::mem::take(&mut self.pending.forever);
+        self.note_awaits();
         self.publish_stacks();
         let t = self.task;
         let (id, pinned) = (t.id, t.pinned);

@@ -78,6 +78,8 @@ pub struct Task {
     pub(crate) next: Next,
     /// It gave its worker up though it need not wait.
     pub(crate) gave_way: bool,
+    /// It parked to wait for a message, and is counted among those that do.
+    pub(crate) awaits: bool,
     /// Runs on worker 0 only.
     pub(crate) pinned: bool,
     /// Belongs to a Ractor that is not the main one.
@@ -137,6 +139,7 @@ impl Task {
             wait: Wait::Nothing,
             next: Next::Here,
             gave_way: false,
+            awaits: false,
             pinned: false,
             isolated: false,
             marked: false,

@@ -23,6 +23,8 @@ pub(crate) struct First {
     pub matched: Value,
     /// It has a fiber scheduler.
     pub scheduled: bool,
+    /// It is run only because no other thread can be.
+    speculative: AtomicBool,
 }
 
 impl First {
@@ -33,7 +35,14 @@ impl First {
             around: Value::NIL,
             matched: Value::NIL,
             scheduled: false,
+            speculative: AtomicBool::new(false),
         }
+    }
+    pub fn is_speculative(&self) -> bool {
+        self.speculative.load(Relaxed)
+    }
+    pub fn set_speculative(&self, on: bool) {
+        self.speculative.store(on, Relaxed)
     }
     pub fn active(&self) -> u64 {
         self.active.load(Acquire)

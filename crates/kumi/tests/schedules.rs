@@ -1,0 +1,198 @@
+//! When nodes collect: each for itself, or all together; what becomes of orders, requests and coordinators.
+//!
+//! A bound only tells an answer from a hang. What a test starts is killed when the test ends, however it does.
+
+#[path = "common/nodes.rs"]
+mod harness;
+
+use harness::*;
+
+/// What each puppet knows: to have so many megabytes grow old, by full collections if there are to be some; and what it has seen.
+const KNOWS: &str = r#"def grow(mb) = (mb.times { |m| ($kept ||= []) << Array.new(1000) { "%01000d" % m } }; $kept.size); def of(key) = GC.stat(:schedule)[key]; 1"#;
+
+fn nodes<const N: usize>(p: &Puppets, names: [&str; N], policy: &str) -> [Running; N] {
+    let mut all = p.of_changed(names, |_, c| {
+        c.args(["--gc-schedule", policy]);
+    });
+    for node in &mut all {
+        node.is(KNOWS, "1");
+        node.becomes(&format!("of(:members) == {N} && !of(:coordinator).nil?"), "true");
+    }
+    all
+}
+
+/// Has a node that needs full collections, and has decided on some of them.
+fn collects(node: &mut Running) {
+    node.becomes("grow(16); of(:collected) > 0", "true");
+}
+
+#[test]
+fn a_node_that_collects_has_all_collect_where_they_are_synchronised() {
+    let p = Puppets::new();
+    let [mut east, mut west, mut south] = nodes(&p, ["east", "west", "south"], "synchronised");
+    for other in [&mut west, &mut south] {
+        other.is("of(:full)[:mode]", ":synchronised");
+        other.is("$had = GC.stat(:full_count); 1", "1");
+    }
+    collects(&mut east);
+    for other in [&mut west, &mut south] {
+        other.becomes("GC.stat(:full_count) > $had && of(:ordered) > 0 && of(:orders_heard) > 0", "true");
+        other.is("of(:collected)", "0");
+    }
+}
+
+#[test]
+fn a_node_that_collects_tells_nobody_where_each_is_independent() {
+    let p = Puppets::new();
+    let [mut east, mut west] = nodes(&p, ["east", "west"], "independent");
+    collects(&mut east);
+    // What was said before this has come by now.
+    west.becomes("of(:messages_heard) > 0", "true");
+    east.is("of(:orders_sent)", "0");
+    west.is("[of(:orders_heard), of(:ordered), of(:full)[:mode]]", "[0, 0, :independent]");
+}
+
+#[test]
+fn a_program_that_asks_for_a_collection_has_it_at_once_and_alone() {
+    let p = Puppets::new();
+    for policy in ["synchronised", "interruptible", "staggered"] {
+        let [mut east, mut west] = nodes(&p, ["east", "west"], policy);
+        west.is("$had = GC.stat(:full_count); 1", "1");
+        east.is("n = GC.stat(:full_count); 3.times { GC.start }; GC.stat(:full_count) - n >= 3", "true");
+        east.is("n = GC.stat(:young_count); GC.start(full_mark: false); GC.stat(:young_count) > n", "true");
+        // Others that nobody has to wait for are asked after that.
+        east.is("S['west'].put('said', 1); 1", "1");
+        west.is("S.local.take('said'); GC.stat(:full_count) - $had", "0");
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_coordinator() {
+    for (policy, how) in [("adaptive-synchronised", libc::SIGKILL), ("measured", libc::SIGSTOP)] {
+        let p = Puppets::new();
+        let names = ["east", "west", "south"];
+        let mut all = nodes(&p, names, policy);
+        let first = all[0].ask("of(:coordinator)");
+        let lost = names.iter().position(|n| first == format!("{n:?}")).unwrap();
+        all[lost].signal(how);
+        for (i, node) in all.iter_mut().enumerate().filter(|(i, _)| *i != lost) {
+            // Each answer comes while nobody coordinates, or after that.
+            collects(node);
+            node.is("GC.start; $kept.sum(&:size) == $kept.size * 1000", "true");
+            assert_ne!(names[i], names[lost]);
+        }
+        for node in all.iter_mut().enumerate().filter(|(i, _)| *i != lost).map(|(_, n)| n) {
+            node.becomes(&format!("of(:coordinator) != {first} && of(:members) == 2"), "true");
+        }
+        all[lost].signal(libc::SIGCONT);
+    }
+}
+
+#[test]
+fn a_wait_for_another_node_is_idle_time_and_one_for_a_clock_is_not() {
+    let p = Puppets::new();
+    let [mut east, mut west] = nodes(&p, ["east", "west"], "independent");
+    east.is("n = of(:idle_ns); sleep 0.3; of(:idle_ns) - n < 50_000_000", "true");
+    east.say("n, t = of(:idle_periods), of(:idle_ns); S.local.take('late'); [of(:idle_periods) > n, of(:idle_ns) - t > 10_000_000]");
+    west.becomes("S['east'].stat('late')[:waiting]", "1");
+    west.is("sleep 0.3; S['east'].put('late', 1)", "1");
+    assert_eq!(east.answer(), "[true, true]");
+}
+
+#[test]
+fn what_is_done_while_nothing_else_can_be_counts_as_speculative() {
+    let p = Puppets::new();
+    let [mut east] = nodes(&p, ["east"], "measured");
+    east.is("n = of(:speculative_ns); t = Kumihimo.speculate { 200_000.times { |i| i.to_s } }; t.join; of(:speculative_ns) > n", "true");
+    east.is("n = of(:speculative_ns); t = Thread.new { 200_000.times { |i| i.to_s } }; t.join; of(:speculative_ns) - n", "0");
+}
+
+#[test]
+fn names_are_told_where_there_is_none_of_them() {
+    let names = "independent, synchronised, adaptive-synchronised, adaptive-independent, staggered, forecast, measured, interruptible, combined, FI, FS, AS, AI";
+    for arguments in
+        [&["run", "--nodes", "2", "--gc-schedule", "often", "-e", "1"][..], &["node", "east", "--gc-schedule=often", "-e", "1"]]
+    {
+        let (_, err, status) = Running::start(&mut kumi(arguments)).end();
+        assert!(err.contains(&format!("is one of {names}, not \"often\"")), "{err}");
+        assert_ne!(status, Some(0));
+    }
+    let listen = "begin; Kumihimo::Segments.listen('a', gc_schedule: 'often'); rescue ArgumentError; puts $!.message; end; p Kumihimo::Segments.node";
+    let (out, err, _) = Running::start(&mut kumi(&["-W0", "-rkumihimo/segments", "-e", listen])).end();
+    assert_eq!(
+        (&out[..], err.as_str()),
+        (&[format!("no schedule of collections is called \"often\"; there are {names}"), "nil".into()][..], "")
+    );
+    // The environment's is named, and passed over.
+    let program = "Kumihimo::Segments.listen('a'); p GC.stat(:schedule)";
+    let (out, err, _) = Running::start(kumi(&["-rkumihimo/segments", "-e", program]).env("KUMI_GC_SCHEDULE", "often")).end();
+    assert!(err.contains("KUMI_GC_SCHEDULE=\"often\" cannot be used"), "{err}");
+    assert_eq!(out, ["nil"]);
+    let program = "Kumihimo::Segments.listen('a'); p GC.stat(:schedule)[:policy]; Kumihimo::Segments.leave; p GC.stat(:schedule)";
+    let (out, err, _) = Running::start(kumi(&["-rkumihimo/segments", "-e", program]).env("KUMI_GC_SCHEDULE", "FS")).end();
+    assert_eq!((&out[..], err.as_str()), (&[":synchronised".to_string(), "nil".into()][..], ""));
+}
+
+#[test]
+fn the_page_shows_what_was_decided() {
+    let p = Puppets::new();
+    let [mut east, _west] = nodes(&p, ["east", "west"], "staggered");
+    collects(&mut east);
+    let look = "require 'kumihimo/top'; $top = Kumihimo::Top.new([$page = Kumihimo::Segments.web]); $s = ($all = $top.__send__(:look))[:schedule]; 1";
+    east.is(look, "1");
+    east.is("$s.values_at(:policy, :members).push($s[:full][:mode])", "[\"staggered\", 2, \"independent\"]");
+    east.is("%w[collected decided].all? { |what| $s[:events].any? { |e| e[:what] == what } }", "true");
+    east.is("$top.__send__(:screen, $all, 100, 120, false).grep(/^schedule  staggered: full independent, .*decided here|ago: full decision=/).size > 1", "true");
+    let metrics = "u = URI($page); Net::HTTP.start(u.host, u.port) { |h| h.get('/metrics', 'Authorization' => 'Bearer ' + u.query[/token=(.*)/, 1]).body }";
+    east.is(&format!("({metrics})[/^kumi_schedule_decisions_total.*collect.* (\\d+)/, 1].to_i > 0"), "true");
+    east.is("S.prefer(%w[west east])", "\"west\"");
+}
+
+#[test]
+fn the_log_tells_what_was_decided_and_by_what() {
+    let program = "keep = []; 60.times { |m| keep << Array.new(1000) { '%01000d' % m } }";
+    let (_, err, status) = Running::start(&mut kumi(&["node", "east", "--gc-schedule", "FI", "--gc-log", "-e", program])).end();
+    assert_eq!(status, Some(0), "{err}");
+    let line = err.lines().find(|l| l.contains("s schedule full decision=")).unwrap_or_else(|| panic!("{err}"));
+    for field in [
+        "decision=",
+        "cause=promoted",
+        "mode=independent",
+        "heap=",
+        "grown=",
+        "largest=",
+        "since=",
+        "collection=",
+        "idle_periods=",
+        "utilisation=",
+        "useful=",
+    ] {
+        assert!(line.contains(&format!(" {field}")), "{field}: {line}");
+    }
+}
+
+/// The programs of the guide as one for both nodes, whose `# => value` are checked.
+#[test]
+fn the_guide_is_right() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/SCHEDULES.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    // Neither node goes on, or ends, while the other is at something that both see.
+    const TOGETHER: &str = "Kumihimo::Cluster.barrier\n";
+    let mut program = String::from(TOGETHER);
+    let mut checks = 0;
+    for block in text.split("```ruby\n").skip(1).filter_map(|b| b.split("```").next()) {
+        for line in block.lines() {
+            match line.split_once(" # => ") {
+                Some((code, want)) => {
+                    checks += 1;
+                    program.push_str(&format!("found = ({code}).inspect; puts %q({line} is not) + \" #{{found}}\" if found != {want:?}\n"));
+                }
+                None => program.push_str(&format!("{line}\n")),
+            }
+        }
+        program.push_str(TOGETHER);
+    }
+    assert!(checks > 5);
+    let (out, err, status) = Running::start(&mut kumi(&["run", "--nodes", "2", "--gc-schedule", "measured", "-e", &program])).end();
+    assert_eq!((out, err.as_str(), status), (vec![], "", Some(0)));
+}
