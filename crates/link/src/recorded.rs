@@ -8,9 +8,14 @@ use std::sync::Arc;
 
 /// What stands before the number in the state, by which vendors tell theirs.
 const VENDOR: &str = "kumi-record=";
+/// A longer state has no room for one: its message is not written down.
+const LONGEST: usize = 480;
 
 /// The trace context of a message that goes to a node, with its number; `None`: it is not written down.
 pub fn numbered(r: &Arc<Recorder>, to: &str, bytes: usize, trace: Option<&Trace>) -> Option<Trace> {
+    if trace.is_some_and(|t| t.state.len() > LONGEST) {
+        return None;
+    }
     let number = match r.sends(to, bytes) {
         0 => return None,
         n => n,

@@ -95,10 +95,9 @@ impl Cx {
             r.over(self.root.id);
         }
     }
-    #[inline]
-    pub(crate) fn record_idle(&self, lasted: impl FnOnce() -> u64) {
+    pub(crate) fn record_idle(&self, lasted: u64) {
         if let Some(r) = self.recorder() {
-            r.was_idle(lasted());
+            r.was_idle(lasted);
         }
     }
     #[inline]

@@ -215,10 +215,12 @@ impl Cx {
         self.arm_look();
         self.tell_rests();
         self.become_idle();
-        let since = now_ns();
+        let since = self.recorder().map(|_| now_ns());
         self.sched().wait(self.worker);
         self.become_active();
-        self.record_idle(|| now_ns().saturating_sub(since));
+        if let Some(since) = since {
+            self.record_idle(now_ns().saturating_sub(since));
+        }
         if self.worker != 0 && !self.sched().has_ready(self.worker) && self.signal_hook.is_some() {
             // What came may be a signal, which is worker 0's affair.
             self.sched().wake_worker(0);
