@@ -209,9 +209,25 @@ class Client
     held = TABLE.some(@random)
     return nap(0.1) unless held
     # It may have come to its end since it was had: that is said when it is called.
-    desk { |ref| ref.take(*held.row) }
+    @random.rand(2) == 0 ? desk { |ref| ref.take(*held.row) } : lay_down(held)
     TABLE.drop(held) if @random.rand(2) == 0
     nap(0.03)
+  end
+
+  # Puts it into a segment of some node, which takes it when it likes.
+  def lay_down(held)
+    S[NODES.sample(random: @random)].put("hand", held.row, move: true)
+    FIGURES[:laid] += 1
+  rescue Kumihimo::NodeLostError, R::NoObject
+    # It is of no use any more.
+    TABLE.drop(held)
+  rescue S::NodeLost, S::NotConnected, S::TimeoutError
+    FIGURES[:unknown] += 1
+  end
+
+  def taker
+    row = S.local.take?("hand")
+    row ? TABLE.put(Held.of(*row)) : nap(0.1)
   end
 
   def linker
@@ -286,7 +302,7 @@ class Client
 end
 
 class Epoch
-  KINDS = %i[maker hander linker caller caller adder adder].freeze
+  KINDS = %i[maker hander taker linker caller caller adder adder].freeze
 
   def initialize(seed)
     @clients = KINDS.each_with_index.map { |kind, i| [kind, Client.new("#{kind}#{i}", seed * 100 + i)] }
@@ -313,6 +329,7 @@ class Epoch
   def drain
     @clients.each { |_, client| client.forget }
     TABLE.clear
+    nil while S.local.take?("hand")
     start = now
     collections = GC.stat(:major_gc_count)
     while (left = ObjectSpace.exports.size) > 0 && now - start < BOUND * 1_000_000_000
@@ -327,7 +344,7 @@ class Epoch
       some = left.first(5).map { |object, holders| "#{Thing === object ? object.token : object.class} by #{holders.join("+")}" }
       tell("unexpected: #{left.size} objects are held after #{BOUND} s, #{some.join(", ")}; #{collections} full collections; #{GC.stat(:cluster)}")
     end
-    tell("figures calls #{FIGURES[:calls]} unknown #{FIGURES[:unknown]} taken #{FIGURES[:taken]} made #{FIGURES[:made]} gone #{took}")
+    tell("figures calls #{FIGURES[:calls]} laid #{FIGURES[:laid]} unknown #{FIGURES[:unknown]} taken #{FIGURES[:taken]} made #{FIGURES[:made]} gone #{took}")
     FIGURES.delete_if { |name, _| name != :made }
   end
 end
