@@ -196,6 +196,21 @@ fn a_program_of_nodes_is_recorded_and_replayed() {
     assert!(String::from_utf8_lossy(&run(&["--record", "x", "shelf.rb"]).stderr).contains("--record is for nodes"));
 }
 
+#[test]
+fn a_forks_child_writes_nothing_into_its_parents_recording() {
+    let f = Folder::new("fork");
+    let program = "def work = 300.times { Thread.new { 'x' * 1000 }.join }\nwork\npid = fork { work }\nProcess.wait(pid)\nwork\nexit 0";
+    let out =
+        Command::new(env!("CARGO_BIN_EXE_kumi")).args(["node", "n", "--record", "rec", "-e", program]).current_dir(&f.0).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = f.read("rec/n.recording");
+    assert_eq!((text.matches("kumi-recording").count(), text.matches("\nend ").count()), (1, 1));
+    // 600 threads, and not 900, that the main one made.
+    let births = text.split([' ', '\n']).filter(|w| w.len() > 8 && w.starts_with('b')).count();
+    assert!((600..700).contains(&births), "{births}");
+    assert!(shows(&f.0, &["rec", "--as-recorded"]).contains("simulated: rec; 1 nodes"));
+}
+
 /// Commands of a page's blocks of shell, each line one.
 fn commands(text: &str) -> Vec<&str> {
     text.split("```sh\n").skip(1).filter_map(|t| t.split("```").next()).flat_map(str::lines).filter(|l| l.starts_with("kumi ")).collect()

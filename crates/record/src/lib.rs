@@ -112,6 +112,10 @@ impl Recorder {
         log.line(format_args!("begin {at}"));
         self.on.store(true, Release);
     }
+    /// This is the child of a fork: the recording is its parent's. Takes no lock, which nobody might hold any more.
+    pub fn forked(&self) {
+        self.on.store(false, Release);
+    }
     /// Does it go on?
     fn is_on(&self) -> bool {
         self.on.load(Acquire)
@@ -337,7 +341,9 @@ fn charge(log: &mut Log, h: &mut Here, allocated: Option<Allocated>) {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        self.log.lock().flush();
+        if *self.on.get_mut() {
+            self.log.get_mut().flush();
+        }
     }
 }
 

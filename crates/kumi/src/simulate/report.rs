@@ -36,16 +36,17 @@ pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_reco
     let _ = writeln!(out, "simulated: {name}; {nodes} nodes, {messages} messages");
     out.push_str(about);
     let label = |policy| if as_recorded { "as recorded".to_owned() } else { label(policy) };
-    let _ = writeln!(
-        out,
-        "a round trip of {}, {}/s, heaps from {} to {}, a collection of {} and {} for each MB that lives\n",
-        time(trip),
-        megabytes(s.bandwidth),
-        megabytes(s.heap),
-        megabytes(s.limit),
-        time(s.collecting.fixed),
-        time(s.collecting.live_kb.saturating_mul(1024))
-    );
+    let collections = match as_recorded {
+        true => "collections as they were".to_owned(),
+        false => format!(
+            "heaps from {} to {}, a collection of {} and {} for each MB that lives",
+            megabytes(s.heap),
+            megabytes(s.limit),
+            time(s.collecting.fixed),
+            time(s.collecting.live_kb.saturating_mul(1024))
+        ),
+    };
+    let _ = writeln!(out, "a round trip of {}, {}/s, {collections}\n", time(trip), megabytes(s.bandwidth));
     let best = outcomes.iter().map(|o| o.end).min().unwrap_or(0).max(1);
     let speculates = outcomes.iter().any(|o| o.total().speculative > 0);
     let some_young = outcomes.iter().any(|o| o.total().young > 0);
@@ -79,7 +80,7 @@ pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_reco
         };
         let _ = writeln!(
             out,
-            "{:27}{:>10.4}{:>7.3}{:>9}{}{:>9}{:>9}{:>9}{:>7.1}{}{:>8}{:>8}{:>8.1}",
+            "{:27}{:>10.4}{:>7.3}{:>9}{}{:>9}{:>9}{:>9}{:>7.1}{}{:>8}{:>8}{:>8}",
             label(o.policy),
             o.end as f64 / 1e9,
             o.end as f64 / best as f64,
@@ -92,7 +93,7 @@ pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_reco
             young(format!("{:.1}", each(t.young))),
             interval(all - t.collecting as f64),
             interval(t.collecting as f64),
-            each(t.peak) / (1 << 20) as f64
+            if as_recorded { "-".to_owned() } else { format!("{:.1}", each(t.peak) / (1 << 20) as f64) }
         );
     }
     if outcomes.iter().any(|o| !o.latencies.is_empty()) {

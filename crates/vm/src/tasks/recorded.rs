@@ -35,6 +35,12 @@ impl Cx {
             r.end(self.allocated());
         }
     }
+    /// In a fork's child nothing is recorded.
+    pub(crate) fn record_forked(&self) {
+        if let Some(r) = self.recorder() {
+            r.forked();
+        }
+    }
     fn collect_for_record(&mut self) {
         self.heap.shared().request_full();
         self.collect_garbage();

@@ -323,6 +323,7 @@ impl Cx {
 
     /// The child of a fork goes on with the running thread, as its main thread, on worker 0 alone.
     pub fn after_fork(&mut self) {
+        self.record_forked();
         let keep = self.task.thread;
         let root = self.root.id;
         let mut gone = Vec::new();
