@@ -216,7 +216,7 @@ class Client
 
   # Puts it into a segment of some node, which takes it when it likes.
   def lay_down(held)
-    S[NODES.sample(random: @random)].put("hand", held.row, move: true)
+    S[NODES.sample(random: @random)].put("hand", [held.row, now], move: true)
     FIGURES[:laid] += 1
   rescue Kumihimo::NodeLostError, R::NoObject
     # It is of no use any more.
@@ -226,8 +226,12 @@ class Client
   end
 
   def taker
-    row = S.local.take?("hand")
-    row ? TABLE.put(Held.of(*row)) : nap(0.1)
+    row, laid = S.local.take?("hand")
+    return nap(0.1) unless row
+    held = Held.of(*row)
+    # A fault that came while it lay there may have cost the segment its reference.
+    held.since = [held.since, laid].min
+    TABLE.put(held)
   end
 
   def linker
