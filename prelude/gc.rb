@@ -13,8 +13,9 @@ module GC
   }.freeze
   OPTS = [].freeze
 
+  # With `immediate_mark: false` a full collection in slices (`KUMI_GC=interruptible`) only begins.
   def self.start(full_mark: true, immediate_mark: true, immediate_sweep: true)
-    __gc_start(full_mark, immediate_sweep)
+    __gc_start(full_mark, immediate_sweep) if immediate_mark || !full_mark || !__gc_begin
     nil
   end
 
@@ -114,7 +115,7 @@ module GC
   end
 
   def garbage_collect(full_mark: true, immediate_mark: true, immediate_sweep: true)
-    __gc_start(full_mark, immediate_sweep)
+    __gc_start(full_mark, immediate_sweep) if immediate_mark || !full_mark || !__gc_begin
     nil
   end
 end

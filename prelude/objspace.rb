@@ -82,7 +82,7 @@ module ObjectSpace
   end
 
   def garbage_collect(full_mark: true, immediate_mark: true, immediate_sweep: true)
-    __gc_start(full_mark, immediate_sweep)
+    __gc_start(full_mark, immediate_sweep) if immediate_mark || !full_mark || !__gc_begin
     nil
   end
 

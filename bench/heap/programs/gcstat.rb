@@ -2,7 +2,7 @@
 # Runtimes tell different things; what one doesn't tell is absent.
 module GcStat
   # kumi's histograms, { upper end in microseconds => count }, which it gives when asked for by name.
-  HISTOGRAMS = %i[pause_young pause_full pause_window time_to_safepoint].freeze
+  HISTOGRAMS = %i[pause_young pause_full pause_slice pause_window time_to_safepoint].freeze
 
   module_function
 

@@ -45,9 +45,21 @@ pub struct Sizes {
     pub young: usize,
 }
 
+/// What a marking has come to.
+pub(crate) struct Marked<'a> {
+    pub full: bool,
+    /// Symbols that were met, where those that were not die.
+    pub syms: Option<&'a SymMarks>,
+    pub cells: usize,
+    pub bytes: usize,
+    pub mark_ns: u64,
+    /// When it began, of the processors' time ([`process_ns`]).
+    pub begun: u64,
+}
+
 impl Heap {
     /// Takes over what workers that are gone have left. The world is stopped.
-    fn adopt(&mut self) {
+    pub(crate) fn adopt(&mut self) {
         let orphans = std::mem::take(&mut *lock(&self.shared.orphans));
         for o in orphans {
             self.lists.take_over(o.lists, o.nursery);
@@ -140,6 +152,8 @@ impl Heap {
         let Some(first) = heaps.first_mut() else { return };
         first.adopt();
         let shared = first.shared.clone();
+        // Marks of a cycle that is not over tell nothing.
+        let full = shared.abandon_cycle() | full;
         if full {
             shared.wants_full.store(false, Relaxed);
         }
@@ -187,7 +201,15 @@ impl Heap {
             // One thread at first: nothing is marked while `later` looks.
             m.run(0, |r| more = later(&is_marked, &mut Marker::new(r)), &ivars);
         }
-        forget_dead(&shared, full, rows.and_then(|r| r.syms()));
+        let (cells, bytes, mark_ns) = (m.cells, m.bytes, t0.elapsed().as_nanos() as u64);
+        let syms = rows.and_then(|r| r.syms());
+        Heap::end_collection(heaps, &shared, Marked { full, syms, cells, bytes, mark_ns, begun });
+    }
+
+    /// All is marked that lives, and the cursors are closed: forgets the rest, and has it swept.
+    pub(crate) fn end_collection(heaps: &mut [&mut Heap], shared: &HeapShared, m: Marked) {
+        let (t0, full) = (Instant::now(), m.full);
+        forget_dead(shared, full, m.syms);
         let (stop, oldest) = shared.stop_for_readers();
         let mine = heaps.iter().map(|h| &*h.retired).find(|r| r.is_bound());
         heaps.iter().for_each(|h| h.retired.hand_on(mine));
@@ -196,10 +218,10 @@ impl Heap {
             // SAFETY: the world is stopped.
             unsafe { h.retired.release_old(stop, oldest) };
         }
-        shared.next_budget(full, m.cells, m.bytes, begun);
+        shared.next_budget(full, m.cells, m.bytes, m.begun);
         let what = if full { Collected::Full } else { Collected::Young };
         let (bytes, cells) = (shared.live_bytes.load(Relaxed) as u64, shared.live_cells.load(Relaxed) as u64);
-        shared.stats.marked(what, t0.elapsed().as_nanos() as u64, bytes, cells);
+        shared.stats.marked(what, m.mark_ns + t0.elapsed().as_nanos() as u64, bytes, cells);
         // What waits to be swept or freed is, before a heap's share of the next budget is spent; no sooner, since a block that
         // was just swept is in the cache when it is filled.
         let share = (shared.budget.load(Relaxed) / crate::space::PIECE).max(1) as usize / heaps.len().max(1);
@@ -243,7 +265,7 @@ impl HeapShared {
     /// Why the next node collection should be a full one, where `room` bytes may grow old between two; `None`: it need not.
     pub fn why_full(&self, room: usize) -> Option<Cause> {
         self.full_due.store(false, Relaxed);
-        if self.wants_full.load(Relaxed) {
+        if self.wants_full.load(Relaxed) || self.cycle_is_open() {
             return Some(self.stats.cause());
         }
         let s = self.sizes();
@@ -315,10 +337,14 @@ impl HeapShared {
         if max < usize::MAX / 8 {
             budget = budget.min((max as isize - live).max(1 << 20));
         }
+        self.grant(budget);
+    }
+    /// So much may be allocated until the next collection.
+    pub(crate) fn grant(&self, budget: isize) {
         self.budget.store(budget, Relaxed);
         // Who asks says what he wants first.
         self.wants.store(false, SeqCst);
-        if self.wants_full.load(SeqCst) {
+        if self.wants_full.load(SeqCst) || self.wants_cycle() {
             self.wants.store(true, Release);
         }
     }

@@ -142,6 +142,8 @@ pub struct HeapShared {
     /// Live bytes after the last full collection, and bytes that young ones let live since.
     pub(crate) old_bytes: AtomicUsize,
     pub(crate) promoted: AtomicUsize,
+    /// Full collections that go in slices.
+    pub(crate) cycles: crate::cycle::Cycles,
     /// Who reads cells beside the stops.
     readers: Readers,
 }
@@ -191,6 +193,7 @@ impl HeapShared {
             classes: Mutex::default(),
             old_bytes: AtomicUsize::new(0),
             promoted: AtomicUsize::new(0),
+            cycles: Default::default(),
             readers: Readers::default(),
         }
     }

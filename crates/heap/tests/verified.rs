@@ -158,18 +158,26 @@ impl World {
             37 => {
                 self.check(Moment::BeforeYoung);
                 let full = self.r.below(3) == 0;
-                if full {
-                    self.heaps[0].request_full();
-                } else {
-                    self.heaps[0].request_gc();
+                let shared = self.heaps[0].shared().clone();
+                match full {
+                    true if shared.is_interruptible() && self.r.below(4) > 0 => shared.request_cycle(),
+                    true => shared.request_full(),
+                    false => self.heaps[0].request_gc(),
                 }
                 let (a, b) = self.heaps.split_at_mut(1);
                 let roots = (&self.table, &self.own);
-                Heap::collect_all(&mut [&mut a[0], &mut b[0]], &mut |_, m: &mut Marker| {
+                let show = |m: &mut Marker| {
                     m.mark_all(roots.0);
                     roots.1.iter().for_each(|o| m.mark_all(o));
-                });
-                self.check(Moment::Marked);
+                };
+                let mut heaps = [&mut a[0], &mut b[0]];
+                let over = if shared.next_is_slice() {
+                    Heap::collect_slice(&mut heaps, &mut |m| show(m))
+                } else {
+                    Heap::collect_all(&mut heaps, &mut |_, m| show(m));
+                    true
+                };
+                self.check(if over { Moment::Marked } else { Moment::BeforeYoung });
             }
             _ => self.own[w].truncate(5),
         }
@@ -186,8 +194,13 @@ impl World {
 }
 
 fn run(rule: Rule, stress: bool) {
-    for seed in 1..=12u64 {
+    for seed in 1..=24u64 {
         let mut w = World::new(rule, if stress { seed } else { 0 }, seed);
+        if seed > 12 {
+            // Full collections go in slices of few cells.
+            w.heaps[0].shared().set_interruptible(true);
+            w.heaps[0].shared().stress_slices(seed);
+        }
         for _ in 0..4000 {
             w.step();
         }

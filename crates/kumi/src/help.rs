@@ -64,6 +64,8 @@ Environment:
   KUMI_HEAP_MAX   limit of live memory, such as 512M; otherwise what the machine, the control group and
                   ulimit -v leave
   KUMI_GC_LOG     as --gc-log: 1, all, FILE or all,FILE
+  KUMI_GC         interruptible: full collections go in slices of a millisecond, between which the
+                  program goes on
   KUMI_GC_STRESS  n: collect garbage at every n-th safepoint
   KUMI_STACK_STRESS
                   n: move a stack at every n-th point where it could grow

@@ -155,6 +155,12 @@ const CHECKS: &[Check] = &[
     ("KUMI_HEAP_MAX", &["KUMI_HEAP_MAX=32M", "-e", "begin; 'x' * 100_000_000; rescue NoMemoryError; print 1; end"], "", Out("1")),
     ("KUMI_GC_LOG", &["KUMI_GC_LOG=1", "-e", "GC.start"], "", Has(" full ")),
     ("KUMI_GC_STRESS", &["KUMI_GC_STRESS=1", "-e", "p GC.count > 50"], "", Out("true\n")),
+    (
+        "KUMI_GC",
+        &["KUMI_GC=interruptible", "-e", "a = []; a = Array.new(100_000) { |i| [i.to_s] } while GC.stat[:cycle_count] < 2; print 1"],
+        "",
+        Out("1"),
+    ),
     ("KUMI_TLH", &["KUMI_TLH=off", "-e", CHURN], "", Out("0\n")),
     (
         "KUMI_YOUNG",

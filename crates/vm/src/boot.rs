@@ -39,6 +39,12 @@ impl Cx {
             cx.gc_stress = if k <= 256 { k } else { 1 + k % 256 };
             cx.heap.poll.store(k > 0, std::sync::atomic::Ordering::Relaxed);
         }
+        if cx.options.interruptible.unwrap_or_else(|| std::env::var("KUMI_GC").is_ok_and(|v| v.trim() == "interruptible")) {
+            cx.heap.shared().set_interruptible(true);
+        }
+        if cx.gc_stress > 0 {
+            cx.heap.shared().stress_slices(cx.gc_stress as u64);
+        }
         cx.verifies = crate::memory::verify::wished(cx.gc_stress > 0 || std::env::var_os("KUMI_TLH_STRESS").is_some());
         if let Some(n) = cx.options.gc_threads {
             cx.heap.shared().set_gc_threads(n);

@@ -6,6 +6,7 @@ use kumi_vm::*;
 
 pub static TABLE: &[NativeDef] = &[
     intrinsic("__gc_start", 2, 2, start).guard(Guard::None),
+    intrinsic("__gc_begin", 0, 0, begin).guard(Guard::None),
     n("GC.", "count", 0, 0, |cx, _, _| Ok(cx.uint(cx.heap.stat().count))).guard(Guard::None),
     n("GC.", "enable", 0, 0, |cx, _, _| Ok(Value::bool(cx.heap.shared().set_disabled(false)))),
     n("GC.", "disable", 0, 0, |cx, _, _| Ok(Value::bool(cx.heap.shared().set_disabled(true)))),
@@ -60,6 +61,17 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return sweep(cx, n);
     }
     Ok(Value::NIL)
+}
+/// `__gc_begin`: a full collection in slices begins, if such there are here, and goes on beside the program.
+fn begin(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let shared = cx.heap.shared();
+    let goes = shared.is_interruptible() && !shared.disabled();
+    if goes {
+        shared.stats.because(Cause::Request);
+        shared.request_cycle();
+        cx.heap.request_gc();
+    }
+    Ok(Value::bool(goes))
 }
 /// Sweeps `left` blocks, but lets others stop in between. What they find dead then is not this one's to wait for.
 fn sweep(cx: &mut Cx, mut left: usize) -> R {
@@ -135,6 +147,9 @@ fn rows(cx: &mut Cx) -> Vec<(&'static str, u64)> {
         ("young_ns", s.young_ns),
         ("full_count", s.full_count),
         ("full_ns", s.full_ns),
+        ("cycle_count", s.cycle_count),
+        ("cycle_hurried_count", shared.hurried_cycles()),
+        ("slice_count", s.slice_count),
         ("marking_ns", s.mark_ns),
         ("time_to_safepoint_ns", stats.to_safepoint.total_ns()),
         ("live_bytes", s.live_bytes as u64),
@@ -175,7 +190,7 @@ fn worker_rows(w: &WorkerStat) -> [(&'static str, u64); 14] {
 type PauseKeys = (&'static str, &'static str, &'static str, &'static str);
 
 /// The histograms of pauses with their keys.
-fn pauses(cx: &Cx) -> [(PauseKeys, Histogram); 4] {
+fn pauses(cx: &Cx) -> [(PauseKeys, Histogram); 5] {
     let stats = &cx.heap.shared().stats;
     let copy = |h: &Histogram| {
         let c = Histogram::default();
@@ -185,6 +200,7 @@ fn pauses(cx: &Cx) -> [(PauseKeys, Histogram); 4] {
     [
         (("pause_young", "pause_young_p50_ns", "pause_young_p99_ns", "pause_young_max_ns"), copy(&stats.young.pauses)),
         (("pause_full", "pause_full_p50_ns", "pause_full_p99_ns", "pause_full_max_ns"), copy(&stats.full.pauses)),
+        (("pause_slice", "pause_slice_p50_ns", "pause_slice_p99_ns", "pause_slice_max_ns"), copy(&stats.slices)),
         (("pause_window", "pause_window_p50_ns", "pause_window_p99_ns", "pause_window_max_ns"), stats.nursery_pauses()),
         (
             ("time_to_safepoint", "time_to_safepoint_p50_ns", "time_to_safepoint_p99_ns", "time_to_safepoint_max_ns"),

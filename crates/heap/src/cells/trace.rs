@@ -39,6 +39,13 @@ pub trait Visitor {
     fn visit_fields(&mut self, vs: &[Value]) {
         self.visit_all(vs);
     }
+    /// What a payload holds.
+    fn visit_payload(&mut self, p: &dyn Payload)
+    where
+        Self: Sized,
+    {
+        p.trace(&mut Marker(self));
+    }
     /// The entries of a Hash cell, in the same way.
     fn visit_entries(&mut self, h: &crate::HashData) {
         for e in h.iter() {
@@ -160,7 +167,7 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
                 to.visit(u.value);
                 to.visit(u.target);
             }
-            Kind::Data => v.cell_unchecked::<DataObj>().payload.trace(&mut Marker(to)),
+            Kind::Data => to.visit_payload(&*v.cell_unchecked::<DataObj>().payload),
             Kind::Class => v.cell_unchecked::<ClassObj>().data.trace(&mut Marker(to)),
         }
     }

@@ -18,15 +18,22 @@ pub(crate) struct Fresh<'r> {
     pub rows: Option<&'r dyn Rows>,
     pub syms: Option<&'r SymMarks>,
     pub shapes: Option<&'r Bits>,
+    /// The marking goes in slices, between which nurseries are collected: their cells are left out.
+    pub sliced: bool,
 }
 
 impl<'r> Fresh<'r> {
     /// Every block.
     pub fn all(rows: Option<&'r dyn Rows>) -> Fresh<'r> {
-        Fresh { blocks: vec![u64::MAX; BITS / 64].into(), rows, syms: rows.and_then(|r| r.syms()), shapes: rows.and_then(|r| r.shapes()) }
+        let (syms, shapes) = (rows.and_then(|r| r.syms()), rows.and_then(|r| r.shapes()));
+        Fresh { blocks: vec![u64::MAX; BITS / 64].into(), rows, syms, shapes, sliced: false }
+    }
+    /// Every block, for a marking in slices.
+    pub fn sliced() -> Fresh<'r> {
+        Fresh { sliced: true, ..Fresh::all(None) }
     }
     pub fn of(blocks: impl Iterator<Item = *mut Block>) -> Fresh<'r> {
-        let mut f = Fresh { blocks: vec![0; BITS / 64].into(), rows: None, syms: None, shapes: None };
+        let mut f = Fresh { blocks: vec![0; BITS / 64].into(), rows: None, syms: None, shapes: None, sliced: false };
         for b in blocks {
             let (w, bit) = place(b as u64);
             f.blocks[w] |= bit;

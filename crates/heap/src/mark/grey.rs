@@ -16,12 +16,16 @@ const STEP: usize = 128;
 const _: () = assert!(LONG < CHUNK && STEP <= LONG);
 /// Ranges shorter than that are entered value by value.
 pub(crate) const LONG: usize = 256;
+/// Of longer ones a copy is made where a slice of marking ends: that is quicker than to enter them.
+const COPIED: usize = if cfg!(test) { 400 } else { 8192 };
 
 /// A part of a cell's own memory, which nobody changes before the marking ends.
 #[derive(Clone, Copy)]
 pub(crate) enum Range {
     Fields(*const Value, usize),
     Entries(*const HashData, usize, usize),
+    /// Of a copy, which stays between slices ([`Grey::leave_memory`]).
+    Copied(*const Value, usize),
 }
 
 /// Work that changes hands.
@@ -42,7 +46,12 @@ pub(crate) struct Grey {
     full: std::collections::VecDeque<Vec<u64>>,
     spare: Vec<Vec<u64>>,
     ranges: Vec<Range>,
+    /// Memory of copies. They go when nothing is grey any more.
+    copies: Vec<Vec<Value>>,
 }
+
+// SAFETY: as for a packet.
+unsafe impl Send for Grey {}
 
 impl Grey {
     #[inline(always)]
@@ -106,11 +115,73 @@ impl Grey {
     }
     /// So many entries there are, with those of ranges, about.
     pub fn least(&self) -> usize {
-        let entries = |r: &Range| match r {
-            Range::Fields(_, n) => *n,
-            Range::Entries(_, from, to) => to.saturating_sub(*from),
-        };
-        self.top.len() + CHUNK * self.full.len() + self.ranges.iter().map(entries).sum::<usize>()
+        self.top.len() + CHUNK * self.full.len() + self.ranges.iter().map(Range::len).sum::<usize>()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.top.is_empty() && self.full.iter().all(Vec::is_empty) && self.ranges.is_empty()
+    }
+    /// Calls `f` with every entry, after [`leave_memory`](Self::leave_memory).
+    pub fn each(&self, mut f: impl FnMut(u64)) {
+        self.full.iter().flatten().chain(&self.top).for_each(|e| f(*e));
+        for r in &self.ranges {
+            if let Range::Copied(p, n) = *r {
+                // SAFETY: a part of a copy.
+                let vs = unsafe { std::slice::from_raw_parts(p, n) };
+                vs.iter().filter(|v| v.is_heap()).for_each(|v| f(v.bits()));
+            }
+        }
+    }
+    /// Takes over what another has.
+    pub fn append(&mut self, mut other: Grey) {
+        self.full.append(&mut other.full);
+        if !other.top.is_empty() {
+            self.full.push_back(other.top);
+        }
+        self.ranges.append(&mut other.ranges);
+        self.copies.append(&mut other.copies);
+    }
+    /// The memory of its copies, which is to outlast whoever takes parts of them.
+    pub fn take_copies(&mut self) -> Vec<Vec<Value>> {
+        std::mem::take(&mut self.copies)
+    }
+    /// They are this one's, as long as anything is grey.
+    pub fn keep_copies(&mut self, mut copies: Vec<Vec<Value>>) {
+        if !self.is_empty() {
+            self.copies.append(&mut copies);
+        } else {
+            self.copies.clear();
+        }
+    }
+    /// What ranges stand for is copied or entered: their memory may change, or go, when the world goes on.
+    pub fn leave_memory(&mut self, fresh: &Fresh) {
+        let all = std::mem::take(&mut self.ranges);
+        for r in all {
+            let copy = match r {
+                Range::Copied(..) => {
+                    self.ranges.push(r);
+                    continue;
+                }
+                _ if r.len() < COPIED => {
+                    let at = self.ranges.len();
+                    self.ranges.push(r);
+                    while self.ranges.len() > at {
+                        self.read_range(fresh);
+                    }
+                    continue;
+                }
+                // SAFETY: values of the range (see `Range`).
+                Range::Fields(p, n) => unsafe { std::slice::from_raw_parts(p, n) }.to_vec(),
+                Range::Entries(h, from, to) => {
+                    // SAFETY: the hash lives (see `Range`).
+                    let h = unsafe { &*h };
+                    let mut all = Vec::with_capacity((to - from) * 2);
+                    all.extend((from..to).filter_map(|i| h.at(i)).flat_map(|e| [e.key, e.val]).filter(|v| v.is_heap()));
+                    all
+                }
+            };
+            self.ranges.push(Range::Copied(copy.as_ptr(), copy.len()));
+            self.copies.push(copy);
+        }
     }
     pub fn push_range(&mut self, r: Range) {
         self.ranges.push(r);
@@ -122,12 +193,12 @@ impl Grey {
     /// Enters the next few values of the youngest range.
     pub fn read_range(&mut self, fresh: &Fresh) {
         match self.ranges.pop() {
-            Some(Range::Fields(p, n)) => {
+            Some(r @ (Range::Fields(p, n) | Range::Copied(p, n))) => {
                 let now = n.min(STEP);
                 // SAFETY: `now` values at `p`, and the rest behind them (see `Range`).
                 let vs = unsafe {
                     if now < n {
-                        self.ranges.push(Range::Fields(p.add(now), n - now));
+                        self.ranges.push(r.part(now, n - now));
                     }
                     std::slice::from_raw_parts(p, now)
                 };
@@ -193,26 +264,33 @@ fn are_numbers(vs: &[Value]) -> bool {
 impl Range {
     fn len(&self) -> usize {
         match *self {
-            Range::Fields(_, n) => n,
+            Range::Fields(_, n) | Range::Copied(_, n) => n,
             Range::Entries(_, a, b) => b - a,
+        }
+    }
+    /// `n` from the one at `from` on.
+    ///
+    /// # Safety
+    /// They lie inside the range.
+    #[inline(always)]
+    unsafe fn part(&self, from: usize, n: usize) -> Range {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match *self {
+                Range::Fields(p, _) => Range::Fields(p.add(from), n),
+                Range::Copied(p, _) => Range::Copied(p.add(from), n),
+                Range::Entries(h, a, _) => Range::Entries(h, a + from, a + from + n),
+            }
         }
     }
     /// Cuts off the second half.
     fn halve(&mut self) -> Range {
-        match self {
-            Range::Fields(p, n) => {
-                let keep = *n / 2;
-                // SAFETY: inside the range.
-                let rest = Range::Fields(unsafe { p.add(keep) }, *n - keep);
-                *n = keep;
-                rest
-            }
-            Range::Entries(h, a, b) => {
-                let mid = *a + (*b - *a) / 2;
-                let rest = Range::Entries(*h, mid, *b);
-                *b = mid;
-                rest
-            }
+        let (n, keep) = (self.len(), self.len() / 2);
+        // SAFETY: both halves lie inside.
+        unsafe {
+            let rest = self.part(keep, n - keep);
+            *self = self.part(0, keep);
+            rest
         }
     }
 }

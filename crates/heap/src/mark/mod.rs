@@ -15,17 +15,21 @@ mod fresh;
 mod grey;
 mod helpers;
 mod share;
+mod slice;
 
 use crate::cells::header::{Kind, flag};
 use crate::cells::trace::{Visitor, cell_bytes, outside, outside_bytes, prefetch, refers, trace_fields};
 use crate::lockfree::sync::{self, SPINS, spin};
 use crate::space::block::Block;
-use crate::{HashData, HashObj, ShapeId, Sym, Value};
+use crate::{HashData, HashObj, Marker, Payload, ShapeId, Sym, Value};
 pub(crate) use fresh::Fresh;
-use grey::{AGAIN, Grey, LONG, Packet, Range};
+pub(crate) use grey::{AGAIN, Grey};
+use grey::{LONG, Packet, Range};
 pub(crate) use helpers::Helpers;
 use share::Share;
+pub(crate) use slice::Until;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
+use std::sync::{Mutex, PoisonError};
 
 /// Shows the variables in side tables of a cell that has some.
 pub(crate) type Ivars<'a> = &'a (dyn Fn(Value, &mut dyn Visitor) + Sync);
@@ -110,6 +114,13 @@ pub(crate) fn is_marked(v: Value) -> bool {
     !v.is_heap() || unsafe { marked::<false>(v.bits()) }
 }
 
+/// Marks it, while one thread marks; true when it was not.
+#[inline]
+pub(crate) fn set_marked(v: Value) -> bool {
+    // SAFETY: as in `is_marked`.
+    v.is_heap() && unsafe { set_mark::<false>(v.bits()) }
+}
+
 /// # Safety
 /// `cell` is the address of a cell in a live block.
 #[inline(always)]
@@ -150,13 +161,15 @@ impl<'h> Marking<'h> {
         let long = expected > LONG_WORK;
         let many = self.helpers.are_there(long);
         if many && expected > ALONE {
-            return self.together(long, roots, ivars);
+            self.together(long, roots, ivars, &Until::NEVER);
+            return;
         }
         let mut r = Roots { grey: Grey::default(), fresh: &self.fresh };
         roots(&mut r);
         if many && r.grey.least() > ALONE {
             let rest = r.grey;
-            return self.together(long, |r| r.grey = rest, ivars);
+            self.together(long, |r| r.grey = rest, ivars, &Until::NEVER);
+            return;
         }
         let mut t = Tracer::<false>::new(r.grey, &self.fresh, ivars);
         let finished = match many {
@@ -174,10 +187,11 @@ impl<'h> Marking<'h> {
         self.bytes += t.bytes;
         let rest = t.grey;
         if !finished {
-            self.together(long, |r| r.grey = rest, ivars);
+            self.together(long, |r| r.grey = rest, ivars, &Until::NEVER);
         }
     }
-    fn together(&mut self, long: bool, roots: impl FnOnce(&mut Roots), ivars: Ivars) {
+    /// What was not looked at `until` then comes back.
+    fn together(&mut self, long: bool, roots: impl FnOnce(&mut Roots), ivars: Ivars, until: &Until) -> Grey {
         /// Set when it goes, by whatever way.
         struct Gathered<'a>(&'a AtomicBool);
         impl Drop for Gathered<'_> {
@@ -187,10 +201,10 @@ impl<'h> Marking<'h> {
         }
         let share = Share::<Packet>::new();
         let gathered = AtomicBool::new(false);
-        let (cells, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (cells, bytes, left) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Grey::default()));
         let part = |grey: Grey| {
             let mut t = Tracer::<true>::new(grey, &self.fresh, ivars);
-            t.work(&share, self.helpers);
+            t.work(&share, self.helpers, until, &left);
             cells.fetch_add(t.cells, Relaxed);
             bytes.fetch_add(t.bytes, Relaxed);
         };
@@ -211,6 +225,7 @@ impl<'h> Marking<'h> {
         });
         self.cells += cells.into_inner();
         self.bytes += bytes.into_inner();
+        left.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -309,6 +324,13 @@ impl<const MANY: bool> Visitor for Tracer<'_, MANY> {
     fn visit_entries(&mut self, h: &HashData) {
         self.entries(h, 0);
     }
+    fn visit_payload(&mut self, p: &dyn Payload) {
+        if self.fresh.sliced {
+            p.trace(&mut Marker::new(&mut slice::Outside(self)));
+        } else {
+            p.trace(&mut Marker::new(self));
+        }
+    }
 }
 
 /// The fields of a remembered cell: nearly all are marked. What is marked takes no step in the queues, and its cell is
@@ -326,6 +348,9 @@ impl<const MANY: bool> Visitor for Again<'_, '_, MANY> {
     fn visit_fields(&mut self, vs: &[Value]) {
         // A very long one may want several threads.
         if vs.len() < LONG * 64 { self.visit_all(vs) } else { self.0.visit_fields(vs) }
+    }
+    fn visit_payload(&mut self, p: &dyn Payload) {
+        self.0.visit_payload(p);
     }
 }
 
@@ -466,10 +491,16 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
 }
 
 impl Tracer<'_, true> {
-    /// Marks and shares until all is marked.
-    fn work(&mut self, share: &Share<Packet>, helpers: &Helpers) {
+    /// Marks and shares until all is marked, or it is over; then what it and others had to look at yet goes to `left`.
+    fn work(&mut self, share: &Share<Packet>, helpers: &Helpers, until: &Until, left: &Mutex<Grey>) {
         loop {
-            helpers.give_way();
+            if until.is_over(self.cells) {
+                self.leave();
+                let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+                left.append(std::mem::take(&mut self.grey));
+            } else if until.is_never() {
+                helpers.give_way();
+            }
             if self.run(STEPS) {
                 match share.take() {
                     Some(p) => self.grey.accept(p),

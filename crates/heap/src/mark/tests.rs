@@ -100,8 +100,15 @@ fn the_marked_cells_are_those_a_walk_reaches() {
         let all = graph(&mut h, &mut r, 3000);
         let roots: Vec<Value> = (0..1 + r.below(40)).map(|_| all[r.below(all.len())]).collect();
         let want = reachable(&roots, &h);
-        for _ in 0..3 {
-            h.collect(&mut |m: &mut Marker| m.mark_all(&roots));
+        h.shared().set_interruptible(true);
+        for slices in [false, true, false, true, true] {
+            if slices {
+                h.shared().stress_slices(r.below(1000) as u64);
+                h.shared().request_cycle();
+                while !Heap::collect_slice(&mut [&mut h], &mut |m: &mut Marker| m.mark_all(&roots)) {}
+            } else {
+                h.collect(&mut |m: &mut Marker| m.mark_all(&roots));
+            }
             let mut have = FxHashSet::default();
             h.each_cell(|v| {
                 have.insert(v.bits());

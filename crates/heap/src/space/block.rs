@@ -34,6 +34,8 @@ pub struct Block {
     pub gap: u64,
     /// Bytes of all gaps, as of the last sweep.
     pub free_bytes: u32,
+    /// The interruptible collection that cleared its marks last (`cycle`).
+    pub cleared: u32,
 }
 
 /// What a block is to its heap.
@@ -106,6 +108,7 @@ impl Block {
                 state,
                 gap: 0,
                 free_bytes: (BLOCK - FIRST) as u32,
+                cleared: 0,
             });
             if state != State::Large {
                 (*p).gap = p as u64 + FIRST as u64;

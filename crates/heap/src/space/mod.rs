@@ -26,7 +26,7 @@ const SPARE: usize = 64;
 /// A gap with more left than this is kept for smaller cells when a large one does not fit.
 const KEEP_GAP: usize = 512;
 /// Blocks that are swept or looked through in one go, though others wait: some 50 microseconds.
-const STEPS: usize = 8;
+pub(crate) const STEPS: usize = 8;
 /// Free bytes that make a block worth entering.
 const WORTH: usize = 1024;
 /// Free bytes with which a block may become a nursery's: fewer would make a nursery of many small gaps.
@@ -356,6 +356,7 @@ impl Heap {
         while self.tidy_one() {}
     }
     fn sweep_block(&mut self, b: *mut Block) {
+        debug_assert!(!self.shared.is_marking(), "a block is swept by marks that are not complete");
         // SAFETY: a block of this heap that waits to be swept: no cursor is in it, what is unmarked is dead.
         let free = unsafe { sweep(b) };
         if free == BLOCK - FIRST {

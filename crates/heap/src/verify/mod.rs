@@ -32,7 +32,8 @@ use std::sync::atomic::Ordering::Relaxed;
 pub enum Moment {
     /// Nothing more: roots may have been told incompletely, tables may not be cleaned yet.
     Anytime,
-    /// A young collection could begin now: old cells that refer to young ones are remembered.
+    /// A young collection could begin now: old cells that refer to young ones are remembered. Between two slices of a full collection:
+    /// marked cells that refer to those that are neither marked nor grey are.
     BeforeYoung,
     /// A node collection has just marked: what is reachable is marked.
     Marked,
@@ -80,6 +81,10 @@ struct Verifier<'a> {
     seen: FxHashMap<u64, Seen>,
     todo: Vec<u64>,
     moment: Moment,
+    /// A full collection that goes in slices is under way.
+    cycle: bool,
+    /// Between two slices: grey cells, and whether they are marked and are to be traced again.
+    grey: FxHashMap<u64, bool>,
     look: &'a dyn Fn(Value) -> Look,
     /// Cells whose fields are roots of a worker, met elsewhere.
     later: Vec<(u32, u64)>,
@@ -124,12 +129,18 @@ pub fn verify(
         seen: FxHashMap::default(),
         todo: Vec::new(),
         moment,
+        cycle: shared.cycle_is_open(),
+        grey: FxHashMap::default(),
         look,
         later: Vec::new(),
         cells: 0,
         faults: Vec::new(),
         more: 0,
     };
+    if moment == Moment::BeforeYoung && shared.cycle_is_open() {
+        let marks = shared.each_grey(|cell, again| *w.grey.entry(cell).or_default() |= again);
+        w.moment = if marks { moment } else { Moment::Anytime };
+    }
     for (i, h) in heaps.iter_mut().enumerate() {
         h.seal_born();
         h.seal();
@@ -294,7 +305,9 @@ impl Verifier<'_> {
             if hf & flag::SHAREABLE != 0 && may_change(Value::from_bits(holder), field, v) {
                 self.fault(|w| say(w, "a shareable cell refers to one that may change"));
             }
-            if self.moment == Moment::BeforeYoung && !is_marked(v) {
+            // Private cells are young while a cycle marks what lies outside nurseries.
+            let young = !is_marked(v) && (out || !self.cycle) && !self.grey.contains_key(&at);
+            if self.moment == Moment::BeforeYoung && young && self.grey.get(&holder) != Some(&true) {
                 let hv = Value::from_bits(holder);
                 // SAFETY: a live block.
                 let logged = unsafe { (*Block::of(holder)).logged(holder) };

@@ -157,6 +157,40 @@ fn old_cells_that_refer_to_young_ones_are_remembered() {
     faulty(check(&mut [&mut h], &[a], &[&[]], Moment::BeforeYoung), &["an old cell that is not remembered refers to a young one"]);
 }
 
+/// The bug that loses objects: a store between two slices that nothing remembers.
+#[test]
+fn a_store_between_slices_that_is_not_remembered_is_seen() {
+    let mut h = heap();
+    let boxes: Vec<Value> = (0..400).map(|_| array(&mut h, &[])).collect();
+    let all = array(&mut h, &boxes);
+    h.publish(all);
+    h.collect(&mut |m| m.mark(all));
+    h.shared().set_interruptible(true);
+    let slice = |h: &mut Heap, seed| {
+        h.shared().stress_slices(seed);
+        Heap::collect_slice(&mut [h], &mut |m| m.mark(all))
+    };
+    h.shared().request_cycle();
+    while boxes.iter().all(|b| !is_marked(*b)) || boxes.iter().all(|b| is_marked(*b)) {
+        // Slices of a cell.
+        assert!(!slice(&mut h, 0));
+    }
+    let marked = boxes.iter().copied().find(|b| is_marked(*b)).unwrap();
+    let s = text(&mut h, "lost");
+    h.before_store(marked, s);
+    push(&mut h, marked, s);
+    check(&mut [&mut h], &[all], &[&[]], Moment::BeforeYoung).unwrap();
+    // SAFETY: a live block.
+    unsafe { (*Block::of(marked.bits())).unlog(marked.bits()) };
+    h.remembered.clear();
+    faulty(
+        check(&mut [&mut h], &[all], &[&[]], Moment::BeforeYoung),
+        &["an old cell that is not remembered refers to a young one", "[0] -> Str", "young"],
+    );
+    while !slice(&mut h, 0) {}
+    faulty(check(&mut [&mut h], &[all], &[&[]], Moment::Marked), &["a reachable cell is not marked", "[0] -> Str"]);
+}
+
 #[test]
 fn marks_stand_on_cells_only() {
     let mut h = heap();

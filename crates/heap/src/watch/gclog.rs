@@ -7,6 +7,8 @@
 //! `kumi gc 1.234567s full #12 cause=budget worker=0 live=42.1M->20.3M freed=21.8M cells=213000 pause=12.345ms safepoint=0.120ms mark=11.020ms`
 //! For a nursery collection: `kumi gc 1.234567s window cause=full worker=1 live=32.0K->4.1K freed=27.9K cells=812 pause=0.021ms`,
 //! and `window-retired` when the nursery was given up afterwards. Others may add lines of theirs ([`Log::say`]).
+//! A full collection that went in slices has, behind the others, their number, the longest and the sum:
+//! ` slices=62 longest=1.312ms stopped=61.207ms`. Its pause is its last slice, its marking that of all.
 
 use crate::shared::lock;
 use std::fmt::Write as _;
@@ -107,8 +109,21 @@ pub struct Collection {
     pub pause_ns: u64,
     /// From request until all workers were stopped.
     pub to_safepoint_ns: u64,
-    /// Of the pause, marking; 0 for collections of nurseries.
+    /// Of the pause, marking; 0 for collections of nurseries. Of one in slices, that of all of them.
     pub mark_ns: u64,
+    /// Its slices.
+    pub cycle: Cycled,
+}
+
+/// The stops of a full collection that went in slices; all 0 for others.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Cycled {
+    /// How many.
+    pub slices: u32,
+    /// The longest, from request to resume.
+    pub longest_ns: u64,
+    /// All of them.
+    pub stopped_ns: u64,
 }
 
 impl Collection {
@@ -129,6 +144,10 @@ impl Collection {
         let _ = write!(s, " pause={:.3}ms", self.pause_ns as f64 / 1e6);
         if node {
             let _ = write!(s, " safepoint={:.3}ms mark={:.3}ms", self.to_safepoint_ns as f64 / 1e6, self.mark_ns as f64 / 1e6);
+        }
+        if let Cycled { slices: 1.., longest_ns, stopped_ns } = self.cycle {
+            let (longest, stopped) = (longest_ns as f64 / 1e6, stopped_ns as f64 / 1e6);
+            let _ = write!(s, " slices={} longest={longest:.3}ms stopped={stopped:.3}ms", self.cycle.slices);
         }
         s
     }

@@ -5,7 +5,7 @@
 //! numbers of one reading need not be of one moment. All of them only grow, but for the site counts.
 
 use crate::shared::lock;
-use crate::watch::gclog::{Cause, Collected, Collection, Log};
+use crate::watch::gclog::{Cause, Collected, Collection, Cycled, Log};
 use crate::watch::histogram::Histogram;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::*};
@@ -192,6 +192,10 @@ pub struct GcStat {
     pub full_count: u64,
     /// Their time.
     pub full_ns: u64,
+    /// Those of them that went in slices.
+    pub cycle_count: u64,
+    /// Their slices, of those too that were given up.
+    pub slice_count: u64,
     /// Live after the last node collection.
     pub live_cells: usize,
     /// See `live_cells`.
@@ -233,6 +237,12 @@ pub struct Stats {
     pub young: Pauses,
     /// Full collections.
     pub full: Pauses,
+    /// Stops of full collections that go in slices, from request to resume.
+    pub slices: Histogram,
+    /// Of the one that goes on, and of the last ones of all.
+    cycle: Mutex<Cycled>,
+    last_slices_ns: AtomicU64,
+    cycles: AtomicU64,
     /// From the request of a node collection until the last worker was stopped.
     pub to_safepoint: Histogram,
     /// Cells freed, as known at the last stop; and what nursery collections had freed by then.
@@ -267,6 +277,10 @@ impl Default for Stats {
             start: Instant::now(),
             young: Pauses::default(),
             full: Pauses::default(),
+            slices: Histogram::default(),
+            cycle: Mutex::default(),
+            last_slices_ns: AtomicU64::new(0),
+            cycles: AtomicU64::new(0),
             to_safepoint: Histogram::default(),
             freed_cells: AtomicU64::new(0),
             nursery_freed_then: AtomicU64::new(0),
@@ -355,8 +369,13 @@ impl Stats {
             last.pause_ns = resumed.saturating_sub(requested);
             last.to_safepoint_ns = stopped.saturating_sub(requested);
             last.number = self.number.fetch_add(1, Relaxed) + 1;
+            last.cycle = std::mem::take(&mut *lock(&self.cycle));
             *last
         };
+        if c.cycle.slices > 0 {
+            self.last_slices_ns.fetch_add(c.pause_ns, Relaxed);
+            self.cycles.fetch_add(1, Relaxed);
+        }
         let p = if c.what == Collected::Young { &self.young } else { &self.full };
         p.pauses.add(c.pause_ns);
         p.mark_ns.fetch_add(c.mark_ns, Relaxed);
@@ -377,6 +396,25 @@ impl Stats {
         }
     }
 
+    /// After the world goes on: a stop for a slice was over, times as for [`resumed`](Self::resumed). The last one of a
+    /// full collection is counted here before it is there.
+    pub fn sliced(&self, requested: u64, resumed: u64, last: bool) {
+        let ns = resumed.saturating_sub(requested);
+        self.slices.add(ns);
+        {
+            let mut c = lock(&self.cycle);
+            c.slices += 1;
+            c.longest_ns = c.longest_ns.max(ns);
+            c.stopped_ns += ns;
+        }
+        if self.measuring() && !last {
+            self.measured_ns.fetch_add(ns, Relaxed);
+        }
+    }
+    /// A full collection in slices was given up.
+    pub(crate) fn cycle_is_over(&self) {
+        *lock(&self.cycle) = Cycled::default();
+    }
     /// Is the time of collections measured for [`measured_ns`](Self::measured_ns)? All other times always are.
     pub fn measuring(&self) -> bool {
         !self.unmeasured.load(Relaxed)
@@ -436,7 +474,8 @@ impl Stats {
     pub(crate) fn sum(&self) -> GcStat {
         let mut all = WorkerStat::default();
         self.workers().iter().for_each(|w| all.add(w));
-        let (young_ns, full_ns) = (self.young.pauses.total_ns(), self.full.pauses.total_ns());
+        let slices_ns = self.slices.total_ns().saturating_sub(self.last_slices_ns.load(Relaxed));
+        let (young_ns, full_ns) = (self.young.pauses.total_ns(), self.full.pauses.total_ns() + slices_ns);
         let (young_count, full_count) = (self.young.pauses.count(), self.full.pauses.count());
         let by_nurseries = all.nursery_freed_cells.saturating_sub(self.nursery_freed_then.load(Relaxed));
         GcStat {
@@ -447,6 +486,8 @@ impl Stats {
             young_ns,
             full_count,
             full_ns,
+            cycle_count: self.cycles.load(Relaxed),
+            slice_count: self.slices.count(),
             old_cells: self.old_cells.load(Relaxed) as usize,
             released_bytes: self.released_bytes.load(Relaxed),
             since_bytes: all.allocated_bytes.saturating_sub(all.nursery_freed_bytes).saturating_sub(self.allocated_then.load(Relaxed)),

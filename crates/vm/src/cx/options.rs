@@ -18,6 +18,8 @@ pub struct Options {
     pub workers: Option<usize>,
     /// Threads that mark; `None`: `KUMI_GC_THREADS`, else the cores.
     pub gc_threads: Option<usize>,
+    /// Full collections go in slices, between which the program goes on; `None`: as `KUMI_GC` says.
+    pub interruptible: Option<bool>,
     /// What may live, in bytes, before NoMemoryError; `None`: `KUMI_HEAP_MAX`, else what the machine gives.
     pub heap_max: Option<usize>,
     /// It gets the process's signals, until it ends; at most one runtime at a time. Without it signals do what the system does, and `trap`
@@ -58,6 +60,7 @@ impl Default for Options {
         Options {
             workers: None,
             gc_threads: None,
+            interruptible: None,
             heap_max: None,
             signals: false,
             verbose: AtomicU8::new(1),

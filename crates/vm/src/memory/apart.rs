@@ -11,6 +11,8 @@ use kumi_heap::{Marker, Value};
 pub enum Stage<'a> {
     /// All of them.
     All,
+    /// All of them, and what is not marked in the end is dead: a full collection that goes in slices. It looks more than once.
+    Whole,
     /// A full collection begins: those that count as any other root.
     First,
     /// All that was shown is marked, and what is tells the test.

@@ -17,7 +17,7 @@ use crate::tasks::task::TaskPtr;
 use crate::tasks::task::TaskTable;
 use crate::tasks::task::recent;
 use crate::world::tables::Met;
-use kumi_heap::{Heap, Marker, Moment, NODE_TICKS, Value, process_ns};
+use kumi_heap::{Cause, Heap, Marker, Moment, NODE_TICKS, Value, Visitor, process_ns};
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Cx {
@@ -55,9 +55,11 @@ impl Cx {
     }
     /// A node collection now. Only at safepoints: natives ask with `heap.request_gc()`.
     pub(crate) fn collect_garbage(&mut self) {
-        self.record_collection();
         let requested = self.heap.shared().stats.now_ns();
-        let Some(full) = self.next_collection() else { return };
+        let Some((full, slice)) = self.next_stop() else { return };
+        if !slice {
+            self.record_collection();
+        }
         let stopped = self.stop_world(|cx| {
             if cx.stop.is_ending() {
                 // The main thread is over, and what it held no root any more.
@@ -65,6 +67,10 @@ impl Cx {
             }
             let _whole = Whole::begin();
             let (stopped, begun) = (cx.heap.shared().stats.now_ns(), process_ns());
+            if slice {
+                let last = cx.collect_slice();
+                return Some((stopped, last, last.then_some(begun), true));
+            }
             // SAFETY: the world is stopped: no other worker touches its context until this is over.
             let mut heaps: Vec<&mut Heap> = cx.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
             let rt = cx.runtime();
@@ -79,53 +85,121 @@ impl Cx {
                 if full && rt.outside.armed.load(Relaxed) || stress {
                     rt.tasks.each(|mut t| t.empty_dead_registers());
                 }
-                rt.mark_roots(!full, m);
+                rt.mark_roots(!full, if full { Stage::First } else { Stage::All }, m);
             };
             let mut later = |marked: &dyn Fn(Value) -> bool, m: &mut Marker| rt.mark_apart(Stage::Later(marked), m);
             Heap::collect_rows(&mut heaps, full, full.then(|| met.begin()), &mut roots, &mut later);
             if full {
+                cx.outside.whole_is_done();
                 rt.sweep_tables(&met);
                 rt.note_runners(cx.task.id != 0);
             }
-            rt.tasks.each(|mut t| t.recent = 0);
-            for w in &rt.workers {
-                // SAFETY: as above.
-                unsafe { (*w.cx).recent.clear() };
-            }
-            if cx.verifies && cx.verify_pause > 0 {
-                cx.verify_pause -= 1;
-            } else if cx.verifies {
-                let t0 = std::time::Instant::now();
-                cx.verify_heap(Moment::Marked, "after a node collection");
-                cx.verify_pause = (t0.elapsed().as_millis() / 2).min(64) as u32;
-            }
-            Some((stopped, begun))
+            cx.end_collection();
+            Some((stopped, true, full.then_some(begun), false))
         });
         let stopped = stopped.flatten();
-        if let Some((stopped, begun)) = stopped {
+        let over = stopped.is_some_and(|s| s.1);
+        if let Some((stopped, over, full, sliced)) = stopped {
             let stats = &self.heap.shared().stats;
             let now = stats.now_ns();
-            stats.resumed(self.worker, requested, stopped, now);
-            self.record_collected();
-            if full {
+            if sliced {
+                stats.sliced(requested, now, over);
+            }
+            if over {
+                stats.resumed(self.worker, requested, stopped, now);
+                if sliced {
+                    self.record_collection();
+                }
+                self.record_collected();
+            }
+            if let Some(begun) = full {
                 // On a busy machine the world may stand while nothing is done.
-                self.outside.collected(now.saturating_sub(stopped).min(process_ns().saturating_sub(begun)));
+                let slices = if sliced { stats.last().map_or(0, |c| c.cycle.stopped_ns.saturating_sub(c.pause_ns)) } else { 0 };
+                self.outside.collected(slices + now.saturating_sub(stopped).min(process_ns().saturating_sub(begun)));
             }
-            if let Some(s) = self.schedule() {
-                s.ended(self.heap.shared(), full);
+            if let Some(s) = self.schedule().filter(|_| over) {
+                s.ended(self.heap.shared(), full.is_some());
             }
-            if self.outside.armed.load(Relaxed) {
+            if over && self.outside.armed.load(Relaxed) {
                 self.sweep_everywhere();
             }
         }
-        let collected = stopped.is_some();
-        self.settle_sites(NODE_TICKS);
+        self.settle_sites(if over { NODE_TICKS } else { 1 });
         if self.heap.shared().has_pending_finalizers() {
             self.heap.poll.store(true, std::sync::atomic::Ordering::Relaxed);
         }
-        if collected {
+        if over {
             self.give_back_in_time();
         }
+    }
+    /// What is next: a full collection or a young one, at one stop, or a slice of a full one. `None`: nothing is due.
+    fn next_stop(&mut self) -> Option<(bool, bool)> {
+        let shared = self.heap.shared().clone();
+        let scheduled = self.schedule().is_some() && !shared.stats.is_stressed();
+        if (!scheduled || shared.cycle_is_open()) && shared.next_is_slice() {
+            return Some((false, true));
+        }
+        let full = self.next_collection()?;
+        // A schedule says when; whether it goes in slices is the heap's affair.
+        let slice = full && scheduled && shared.may_go_in_slices();
+        Some((full && !slice, slice))
+    }
+    /// All is marked that lives. The world is stopped.
+    fn end_collection(&mut self) {
+        let rt = self.runtime();
+        rt.tasks.each(|mut t| t.recent = 0);
+        for w in &rt.workers {
+            // SAFETY: as above.
+            unsafe { (*w.cx).recent.clear() };
+        }
+        self.verify_now_and_then(Moment::Marked, "after a node collection");
+    }
+    /// After a collection or a slice of one, less often where a look takes long.
+    fn verify_now_and_then(&mut self, moment: Moment, when: &str) {
+        if self.verifies && self.verify_pause > 0 {
+            self.verify_pause -= 1;
+        } else if self.verifies {
+            let t0 = std::time::Instant::now();
+            self.verify_heap(moment, when);
+            self.verify_pause = (t0.elapsed().as_millis() / 2).min(64) as u32;
+        }
+    }
+    /// A slice of a full collection. The world is stopped. Was it the last?
+    fn collect_slice(&mut self) -> bool {
+        let rt = self.runtime();
+        // SAFETY: the world is stopped: no other worker touches its context until this is over.
+        let mut heaps: Vec<&mut Heap> = self.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
+        rt.tasks.bury();
+        let dead_too = self.gc_stress > 0 || rt.outside.armed.load(Relaxed);
+        let over = Heap::collect_slice(&mut heaps, &mut |m| {
+            if dead_too {
+                rt.tasks.each(|mut t| t.empty_dead_registers());
+            }
+            rt.mark_roots(true, Stage::Whole, m);
+        });
+        if over {
+            rt.note_runners(self.task.id != 0);
+            self.end_collection();
+            // What only others hold is told from the rest by full collections at one stop.
+            let mut held = Held(false);
+            rt.mark_apart(Stage::All, &mut Marker::new(&mut held));
+            if held.0 && self.outside.whole_is_due() {
+                self.heap.shared().stats.because(Cause::Outside);
+                self.heap.request_full();
+            }
+        } else {
+            self.verify_now_and_then(Moment::BeforeYoung, "after a slice of a collection");
+        }
+        over
+    }
+}
+
+/// Is any cell shown?
+struct Held(bool);
+
+impl Visitor for Held {
+    fn visit(&mut self, v: Value) {
+        self.0 |= v.is_heap();
     }
 }
 
@@ -349,15 +423,15 @@ impl Runtime {
     }
 
     /// Everything that cells do not hold. `young`: the collection looks at old cells only where they were stored into
-    /// since the last one; a fiber's stack changes without such a note.
-    fn mark_roots(&self, young: bool, m: &mut Marker) {
+    /// since the last one; a fiber's stack changes without such a note. `apart`: how roots that are apart are shown.
+    fn mark_roots(&self, young: bool, apart: Stage, m: &mut Marker) {
         // A shape is found by its names.
         if let (true, Some(w)) = (m.rows(), self.workers.first()) {
             // SAFETY: as in `collect_garbage`.
             unsafe { (*w.cx).heap.shapes.each_name(|s| m.sym(s)) };
         }
         self.table_roots(&mut |_, show| show(m));
-        self.mark_apart(if young { Stage::All } else { Stage::First }, m);
+        self.mark_apart(apart, m);
         for w in &self.workers {
             // SAFETY: as in `collect_garbage`.
             let cx = unsafe { &*w.cx };

@@ -25,10 +25,14 @@ const PAUSES: u64 = 50;
 /// The same where one is wanted in any case.
 const SOON_NS: u64 = 50_000_000;
 const SOON_PAUSES: u64 = 10;
+/// Where others hold objects, so often a full collection is at one stop though they go in slices.
+const WHOLE_NS: u64 = 30_000_000_000;
 /// The wait number of the timer.
 pub(crate) const TIMER: u64 = 2;
 /// The wait number of the other one, which a bell sets.
 pub(crate) const BELL: u64 = 3;
+/// The wait number of the timer that has an idle worker go on with a full collection in slices.
+pub(crate) const SLICE: u64 = 4;
 /// Blocks that a busy worker sweeps at one tick of the clock: some tenths of a millisecond.
 pub(crate) const SWEEP: usize = 64;
 
@@ -75,6 +79,10 @@ pub(crate) struct Outside {
     /// When the last full collection ended, and how long it worked.
     last: AtomicU64,
     pause: AtomicU64,
+    /// That timer is set.
+    slice: AtomicBool,
+    /// When the last full collection at one stop was.
+    whole: AtomicU64,
 }
 
 impl Default for Outside {
@@ -86,6 +94,8 @@ impl Default for Outside {
             ran: AtomicBool::new(true),
             last: AtomicU64::new(0),
             pause: AtomicU64::new(0),
+            slice: AtomicBool::new(false),
+            whole: AtomicU64::new(now_ns()),
         }
     }
 }
@@ -104,6 +114,14 @@ impl Outside {
         // Whose maker has dropped it has nothing more to say.
         all.retain(|w| Arc::strong_count(w) > 1);
         all.iter().map(|w| w.asks()).max().unwrap_or(Asks::Nothing)
+    }
+    /// A full collection at one stop is over.
+    pub fn whole_is_done(&self) {
+        self.whole.store(now_ns(), Relaxed);
+    }
+    /// Is it time for one, where objects are held by others?
+    pub fn whole_is_due(&self) -> bool {
+        now_ns().saturating_sub(self.whole.load(Relaxed)) >= WHOLE_NS
     }
     /// A full collection is over.
     pub fn collected(&self, pause: u64) {
@@ -146,6 +164,17 @@ impl Cx {
             self.sched().ticker_on(true);
         }
     }
+    /// This worker is about to sleep while a full collection in slices is under way: it is woken for the next one.
+    pub(crate) fn wake_for_slice(&mut self) {
+        if self.heap.shared().cycle_is_open() && !self.outside.slice.swap(true, AcqRel) {
+            self.sched().timer(now_ns() + kumi_heap::SLICE_EVERY_NS, 0, SLICE);
+        }
+    }
+    /// It is.
+    pub(crate) fn hear_slice(&mut self) -> bool {
+        self.outside.slice.store(false, Release);
+        true
+    }
     /// The timer's time has come.
     pub(crate) fn look_outside(&mut self) -> bool {
         let asks = self.outside.asks();
@@ -181,7 +210,13 @@ impl Cx {
     }
     fn collect_for_outside(&mut self) {
         self.heap.shared().stats.because(Cause::Outside);
-        self.heap.request_full();
+        // What is wanted in any case is to be told by it what only others hold.
+        if self.outside.asks() == Asks::Collection {
+            self.heap.request_full();
+        } else {
+            self.heap.shared().request_cycle();
+            self.heap.poll.store(true, Relaxed);
+        }
     }
     /// After a collection: every worker is to sweep, a busy one at its safepoints.
     pub(crate) fn sweep_everywhere(&mut self) {

@@ -192,7 +192,8 @@ impl Host {
     /// Shows the collector what it is to see, at a stop.
     pub fn show(&self, heap: &HeapShared, stage: Stage, m: &mut Marker) -> bool {
         match stage {
-            Stage::All => self.look(|inner| {
+            Stage::All | Stage::Whole => self.look(|inner| {
+                inner.rounds.full |= matches!(stage, Stage::Whole);
                 inner.each_root(m);
                 show(inner.seen.exports().map(|(bits, _)| bits), m);
                 false

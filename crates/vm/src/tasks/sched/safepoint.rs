@@ -52,15 +52,18 @@ impl Cx {
             if self.gc_tick >= self.gc_stress {
                 self.gc_tick = 0;
                 self.heap.shared().stats.because(Cause::Stress);
-                // The tables are swept by full ones only.
-                if self.heap.shared().stat().count % 8 == 7 && !self.heap.shared().young_only() {
-                    self.heap.shared().request_full();
+                match self.heap.shared().stat().count % 8 {
+                    _ if self.heap.shared().young_only() => {}
+                    // The tables are swept by full ones at one stop only.
+                    7 => self.heap.shared().request_full(),
+                    1 | 4 if self.heap.shared().is_interruptible() => self.heap.shared().request_cycle(),
+                    _ => {}
                 }
                 self.collect_garbage();
                 self.heap.poll.store(true, Relaxed);
             }
         }
-        if self.heap.wants_gc() {
+        if self.heap.wants_gc() || self.heap.shared().slice_is_due() {
             self.collect_garbage();
             if self.is_short() {
                 let e = self.make_exc(self.k.no_memory_error, "failed to allocate memory");

@@ -164,7 +164,7 @@ impl Cx {
                 self.deadlock();
                 continue;
             }
-            if self.heap.wants_gc() {
+            if self.heap.wants_gc() || self.heap.shared().slice_is_due() {
                 self.collect_garbage();
                 continue;
             }
@@ -180,6 +180,7 @@ impl Cx {
             if self.give_back_idle() {
                 continue;
             }
+            self.wake_for_slice();
             self.slice.rest();
             self.go_idle();
         }
@@ -215,6 +216,7 @@ impl Cx {
                 Event::Timer(0, 0) => self.trim_all(),
                 Event::Timer(0, crate::tasks::outside::TIMER) => self.look_outside(),
                 Event::Timer(0, crate::tasks::outside::BELL) => self.hear_bell(),
+                Event::Timer(0, crate::tasks::outside::SLICE) => self.hear_slice(),
                 Event::Timer(0, _) => self.look_armed.swap(false, Relaxed),
                 Event::Timer(crate::tasks::limit::LIMIT, id) => self.limit_due(id),
                 Event::Timer(task, seq) => self.end_wait(Ticket { task, seq }, false),
