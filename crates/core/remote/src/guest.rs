@@ -6,7 +6,7 @@
 use crate::call::{SOON, items};
 use crate::host::Host;
 use crate::host::luggage::Held;
-use crate::proxy::{Dead, proxy};
+use crate::proxy::{Dead, dead, proxy};
 use crate::state::{Made, host, made};
 use crate::talk::message::Message;
 use kumi_core_segments::encode::Staying;
@@ -119,8 +119,12 @@ impl Porter for Listener {
         self.host.upgrade().filter(|h| !h.is_over()).map(|_| &self.made.staying)
     }
     fn hold(&self, cx: &mut Cx, stays: Vec<Value>) -> Result<Arc<dyn Luggage>, Exit> {
-        let items = items(cx, stays)?;
-        Ok(Arc::new(Held::of(&host(cx)?, &items)))
+        let (items, host) = (items(cx, stays)?, host(cx)?);
+        // As a call with it would: whoever puts it hears of it, not whoever takes it.
+        if let Some(why) = Held::useless(&host, &items) {
+            return Err(dead(cx, why));
+        }
+        Ok(Arc::new(Held::of(&host, &items)))
     }
 }
 

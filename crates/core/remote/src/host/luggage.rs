@@ -42,6 +42,15 @@ impl Held {
         let all = host.look(|inner| items.iter().map(|i| inner.keep(i)).collect());
         Held { host: host.clone(), all }
     }
+    /// Why one of them is of no use by now, if one is.
+    pub fn useless(host: &Arc<Host>, items: &[Item]) -> Option<Error> {
+        host.look(|inner| {
+            items.iter().find_map(|i| match i {
+                Item::Import(i) if inner.home_of(*i).is_none() => inner.seen.target(*i).err(),
+                _ => None,
+            })
+        })
+    }
     /// What came from another node. `None`: it is nothing of the kind.
     pub fn unpack(host: &Arc<Host>, inner: &mut Inner, now: Time, peer: &Peer, packed: &Bytes) -> Option<Held> {
         let Packed { mut dead, carried } = Packed::decode(packed).ok()?;
