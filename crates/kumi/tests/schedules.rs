@@ -67,6 +67,21 @@ fn a_program_that_asks_for_a_collection_has_it_at_once_and_alone() {
 }
 
 #[test]
+fn full_collections_go_in_slices_together_where_they_may_be_interrupted() {
+    let p = Puppets::new();
+    let [mut east, mut west] = nodes(&p, ["east", "west"], "interruptible");
+    for node in [&mut east, &mut west] {
+        node.becomes("grow(8); GC.stat(:cycle_count) > 0", "true");
+        // What was marked in slices was all there is.
+        node.becomes("grow(1); $kept.sum(&:size) == $kept.size * 1000 && GC.stat(:cycle_count) > 1", "true");
+        node.is("GC.stat(:slice_count) > GC.stat(:cycle_count)", "true");
+    }
+    east.is("of(:orders_sent) > 0", "true");
+    east.is("n = GC.stat(:full_count); GC.start; GC.stat(:full_count) - n", "1");
+    east.becomes("$had ||= (n = GC.stat(:cycle_count); GC.start(immediate_mark: false); n); GC.stat(:cycle_count) > $had", "true");
+}
+
+#[test]
 fn nobody_waits_for_a_coordinator() {
     for (policy, how) in [("adaptive-synchronised", libc::SIGKILL), ("measured", libc::SIGSTOP)] {
         let p = Puppets::new();

@@ -58,6 +58,8 @@ pub struct Inner {
     ordered: Option<(Kind, Cause)>,
     /// Workers were asked to look at that.
     asked: bool,
+    /// A request was put off, and no full collection has ended since.
+    waits: bool,
     pub counts: Counts,
     pub events: VecDeque<Event>,
     began: Time,
@@ -222,6 +224,7 @@ impl Inner {
             size: 0,
             ordered: None,
             asked: false,
+            waits: false,
             counts: Counts::default(),
             events: VecDeque::new(),
             began: now,
@@ -314,7 +317,9 @@ impl Inner {
             Some(Cause::Limit) => self.seat.request(now, &self.members, Request::Short, &seen),
             Some(_) => self.seat.request(now, &self.members, Request::Start, &seen),
         };
-        if let Some(cause) = why {
+        // Who watches things outside asks again and again until it has come.
+        let again = why == Some(Cause::Outside) && std::mem::replace(&mut self.waits, true);
+        if let Some(cause) = why.filter(|_| !again) {
             self.decided(now, Kind::Full, decision, cause, &seen, after);
         }
         match decision {
@@ -354,6 +359,7 @@ impl Inner {
         self.counts.speculative += interval.speculative;
         self.meter.collected(now, kind);
         if full {
+            self.waits = false;
             self.fit(&heap.sizes());
         }
         let (took, cause) = (now.saturating_sub(self.began), heap.stats.last().map_or("", |c| c.cause.name()));

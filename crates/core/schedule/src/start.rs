@@ -1,14 +1,15 @@
 //! How a program begins to take part.
 
 use crate::part::Part;
-use kumi_schedule::Policy;
+use kumi_schedule::{Mode, Policy};
 use kumi_vm::*;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// What the natives of one runtime share.
+/// What the natives of one runtime share: the part, and whether full collections went in slices before.
 #[derive(Default)]
-pub struct State(Mutex<Option<Arc<Part>>>);
+pub struct State(Mutex<Option<Arc<Part>>>, AtomicBool);
 
 /// This node's part, if it has one.
 pub fn part(cx: &mut Cx) -> Option<Arc<Part>> {
@@ -30,6 +31,9 @@ fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if part(cx).is_some_and(|p| p.node().is_some_and(|n| Arc::ptr_eq(&n, &node))) {
         return Err(cx.runtime_error("this node has a schedule of collections already"));
     }
+    let heap = cx.heap.shared().clone();
+    cx.shared_state::<State>().1.store(heap.is_interruptible(), Relaxed);
+    heap.set_interruptible(heap.is_interruptible() || policy.slices(Mode::Synchronised));
     let part = Part::new(&node, cx.collector(), policy);
     *cx.shared_state::<State>().0.lock() = Some(part.clone());
     cx.set_schedule(Some(part));
@@ -41,6 +45,8 @@ fn stop(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     if let Some(part) = part {
         part.end();
         cx.set_schedule(None);
+        let before = cx.shared_state::<State>().1.load(Relaxed);
+        cx.heap.shared().set_interruptible(before);
     }
     Ok(Value::NIL)
 }
