@@ -16,6 +16,12 @@ impl<V> FromClient<V> {
         };
         Ok(FromClient { incarnation: self.incarnation, owner: self.owner, session: self.session, got: self.got, body })
     }
+    /// Shows each value.
+    pub fn each_value(&self, f: impl FnMut(&V)) {
+        if let Body::Call(_, call) = &self.body {
+            call.each_value(f);
+        }
+    }
 }
 
 impl<V> Call<V> {

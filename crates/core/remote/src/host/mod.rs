@@ -162,6 +162,8 @@ pub struct After {
     wake: SmallVec<[Waker; 1]>,
     ended: SmallVec<[(Arc<Pending>, Ended); 1]>,
     dropped: Vec<Arrivals>,
+    /// Nodes that take references from now on.
+    met: Vec<Arc<str>>,
     among: bool,
     bell: Option<OutsideBell>,
 }
@@ -287,6 +289,9 @@ impl Host {
         if let Some(bell) = after.bell {
             bell.ring();
         }
+        if let Some(node) = self.node().filter(|_| !after.met.is_empty()) {
+            after.met.iter().for_each(|name| node.met(name));
+        }
         if !after.send.is_empty() && !self.forked.load(Relaxed) {
             let node = self.node();
             let Some(link) = node.as_ref().and_then(|n| n.link()) else { return };
@@ -386,7 +391,10 @@ impl Inner {
                         after.send(p, &Message::Tables(Bytes::from(bytes)));
                     }
                 }
-                Action::Met(_) => after.wake.extend(self.strangers.drain(..)),
+                Action::Met(life) => {
+                    after.wake.extend(self.strangers.drain(..));
+                    after.met.extend(self.name_of(life.node).cloned());
+                }
                 Action::Lost { life, .. } => {
                     after.wake.extend(self.strangers.drain(..));
                     self.lost_life(life, after);

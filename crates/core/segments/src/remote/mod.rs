@@ -106,6 +106,8 @@ pub struct Peer {
     client: Mutex<Client<Cell, Arc<Call>>>,
     /// As the link knows it, once it does.
     known: OnceLock<kumi_link::Peer>,
+    /// A call was not sent: the node was not known to take the references in it.
+    unsent: AtomicBool,
     /// Those that its values have made here.
     pub symbols: Arc<Symbols>,
 }
@@ -162,6 +164,18 @@ fn bytes_of(c: &Cell, to: &str, trace: &mut Option<Arc<Trace>>) -> Result<Bytes,
 
 impl Outbox<Cell, Arc<Call>> for Out<'_> {
     fn send(&mut self, m: FromClient<Cell>) {
+        let may_go = || {
+            let mut all = true;
+            m.each_value(|c| all &= c.luggage().is_none_or(|l| l.may_go(&self.peer.name)));
+            all
+        };
+        if !may_go() {
+            self.peer.unsent.store(true, Ordering::SeqCst);
+            // It may be known by now; otherwise it is sent when it is ([`Remote::met`]).
+            if !may_go() {
+                return;
+            }
+        }
         // Whatever is called for another node was encoded before.
         let mut trace = None;
         if let Ok(m) = m.try_map(|c| bytes_of(&c, &self.peer.name, &mut trace)) {
@@ -289,7 +303,8 @@ impl Remote {
             return p.clone();
         }
         let client = Mutex::new(Client::new(self.incarnation, ClientOptions { lease: lease(), ..ClientOptions::default() }));
-        let p = Arc::new(Peer { name: name.into(), client, known: OnceLock::new(), symbols: Arc::default() });
+        let p =
+            Arc::new(Peer { name: name.into(), client, known: OnceLock::new(), unsent: AtomicBool::new(false), symbols: Arc::default() });
         peers.insert(name.into(), p.clone());
         p
     }
@@ -422,6 +437,17 @@ impl Remote {
     fn came(&self, member: &kumi_membership::Member) {
         self.refused.lock().retain(|r| *r.0 != **member.name() && *r.0 != **member.address());
         self.reach(member.name());
+    }
+    /// That node takes references from now on: what waited for it is said again, as on a new connection.
+    pub fn met(&self, name: &str) {
+        let peer = self.peers.lock().get(name).cloned();
+        if let Some(peer) = peer.filter(|p| p.unsent.swap(false, Ordering::SeqCst)) {
+            self.with(&peer, |c, out| {
+                if c.is_connected() {
+                    c.connected(clock::now(), out);
+                }
+            });
+        }
     }
     /// Who uses the connections as well, from now on. The same as [`Guest::connected`] is to be done for those that are there. There is room
     /// for so many as there are floors with one.
