@@ -125,7 +125,7 @@ impl HeapShared {
         }
     }
     /// Was one asked for that has not begun?
-    pub(crate) fn wants_cycle(&self) -> bool {
+    pub fn wants_cycle(&self) -> bool {
         self.cycles.wants.load(SeqCst)
     }
     /// Has a full collection that goes in slices begun?

@@ -136,7 +136,8 @@ impl Cx {
     fn next_stop(&mut self) -> Option<(bool, bool)> {
         let shared = self.heap.shared().clone();
         let scheduled = self.schedule().is_some() && !shared.stats.is_stressed();
-        if (!scheduled || shared.cycle_is_open()) && shared.next_is_slice() {
+        // One that a program asks for, to go in slices, begins whatever the schedule says.
+        if (!scheduled || shared.cycle_is_open() || shared.wants_cycle()) && shared.next_is_slice() {
             return Some((false, true));
         }
         let full = self.next_collection()?;
