@@ -57,6 +57,7 @@ pub use heap::{Heap, HeapConfig, Rule};
 pub use lockfree::deferred;
 pub use lockfree::latch::Latch;
 pub use lockfree::racevec::{Plain, RaceVec, Seen, SeenIter};
+pub use mark::marked_before;
 pub use shared::HeapShared;
 pub use space::young::process_ns;
 pub use verify::{Look, Moment, verify};

@@ -47,6 +47,11 @@ impl Value {
     pub const fn from_bits(b: u64) -> Value {
         Value(b, PhantomData)
     }
+    /// The same of many words.
+    pub const fn all_from_bits(all: &[u64]) -> &[Value] {
+        // SAFETY: a value is its word.
+        unsafe { std::slice::from_raw_parts(all.as_ptr() as *const Value, all.len()) }
+    }
     /// The word, tags included.
     #[inline(always)]
     pub const fn bits(self) -> u64 {

@@ -114,6 +114,11 @@ pub(crate) fn is_marked(v: Value) -> bool {
     !v.is_heap() || unsafe { marked::<false>(v.bits()) }
 }
 
+/// How many of these are marked before the first that is not: live, where what is weak is looked at ([`crate::Payload::weak`]).
+pub fn marked_before(vs: &[Value]) -> usize {
+    vs.iter().take_while(|v| is_marked(**v)).count()
+}
+
 /// Marks it, while one thread marks; true when it was not.
 #[inline]
 pub(crate) fn set_marked(v: Value) -> bool {

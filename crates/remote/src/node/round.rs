@@ -136,7 +136,7 @@ impl Remote {
                 if e.marked == turn { &mut first } else { &mut rest }.push(self.exports.handle(slot));
             }
         } else {
-            rest = self.exports.handles();
+            self.exports.handles(&mut rest);
         }
         let version = self.round.as_mut().map_or(0, |r| {
             r.busy = true;
@@ -144,6 +144,11 @@ impl Remote {
             r.version
         });
         Marking { first, rest, version, turn }
+    }
+    /// The host's handles of all objects that others hold and that have not moved are added to the list: for a full collection that marks all
+    /// at once, in no round, after which nothing is to be told.
+    pub fn handles(&self, to: &mut Vec<u64>) {
+        self.exports.handles(to);
     }
     /// The collection's first part is done: these imports are reached from roots and `first`.
     pub fn collected(&mut self, now: Time, marking: &Marking, reached: impl IntoIterator<Item = Import>) {

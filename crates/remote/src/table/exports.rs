@@ -134,12 +134,13 @@ impl Exports {
         self.handles[slot as usize]
     }
     /// What it knows all objects by that are here, and have not moved.
-    pub fn handles(&self) -> Vec<u64> {
+    pub fn handles(&self, to: &mut Vec<u64>) {
         // None is free, and none has moved.
         if self.slots.len() == self.by_handle.len() {
-            return self.handles.clone();
+            to.extend_from_slice(&self.handles);
+        } else {
+            to.extend(self.each().filter(|(_, e)| e.moved.is_none()).map(|(slot, _)| self.handle(slot)));
         }
-        self.each().filter(|(_, e)| e.moved.is_none()).map(|(slot, _)| self.handle(slot)).collect()
     }
     pub fn each(&self) -> impl Iterator<Item = (u32, &Export)> {
         self.slots.iter().enumerate().filter(|(_, e)| e.holders > 0).map(|(i, e)| (i as u32, e))

@@ -49,7 +49,7 @@ impl Inner {
         let from = if full { 0 } else { self.cells.old };
         let Cells { all, of, .. } = &mut self.cells;
         // Nearly all of them live, as a rule.
-        let first = from + all[from..].iter().take_while(|v| alive(**v)).count();
+        let first = from + marked_before(&all[from..]);
         let mut kept = first;
         for at in first..all.len() {
             let (v, import) = (all[at], of[at]);

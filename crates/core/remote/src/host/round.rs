@@ -30,7 +30,7 @@ pub struct Rounds {
     /// One that came soon after it did not.
     owed: bool,
     /// What such a one has shown.
-    shown: Vec<Value>,
+    shown: Vec<u64>,
     /// The round that goes on, as far as it was seen.
     going: Option<Going>,
     /// Full collections in rounds.
@@ -200,21 +200,25 @@ impl Host {
             }),
             Stage::First => self.look(|inner| {
                 let in_round = inner.seen.round().is_some();
-                let mut marking = inner.seen.marking();
-                let rest = std::mem::take(&mut marking.rest).into_iter().map(Value::from_bits).collect();
+                let now = kumi_link::now();
                 let rounds = &mut inner.rounds;
                 (rounds.rung, rounds.frees, rounds.full) = (false, false, true);
                 rounds.collections += u64::from(in_round);
-                show(marking.first.iter().copied(), m);
-                let now = kumi_link::now();
                 rounds.owed = !in_round && !inner.cells.is_empty() && now < rounds.looked + LOOK;
                 if rounds.owed {
-                    rounds.shown = rest;
-                    // SAFETY: the list stays as it is until the next collection begins.
-                    unsafe { m.mark_kept(&rounds.shown) };
+                    let mut all = std::mem::take(&mut rounds.shown);
+                    all.clear();
+                    inner.seen.handles(&mut all);
+                    rounds.shown = all;
+                    // SAFETY: a Value is its bits; the list stays as it is until the next collection begins.
+                    unsafe { m.mark_kept(Value::all_from_bits(&rounds.shown)) };
                     inner.each_root(m);
                     return false;
                 }
+                let mut marking = inner.seen.marking();
+                let rest = std::mem::take(&mut marking.rest).into_iter().map(Value::from_bits).collect();
+                show(marking.first.iter().copied(), m);
+                let rounds = &mut inner.rounds;
                 (rounds.looked, rounds.shown) = (now, Vec::new());
                 let step = if in_round { Step::Weak } else { Step::Rest };
                 rounds.collection = Some(Collection { marking, rest, step, reached: Vec::new(), count: 0 });
