@@ -8,41 +8,7 @@
 # usage: pauses.rb [mode=young|full|mark] [live=200] [pauses=500] [beside=none] [keep=2] [limit=SECONDS]
 require "json"
 require_relative "gcstat"
-
-class Entry
-  attr_accessor :next_one, :extra
-  attr_reader :key, :text
-
-  def initialize(key, text, next_one)
-    @key = key
-    @text = text
-    @next_one = next_one
-    @extra = nil
-  end
-end
-
-# The collector's own figure of what is alive, or nil where there is none (CRuby).
-def live_bytes
-  GC.start
-  GC.stat[:live_bytes]
-end
-
-# Lists of 1,000 entries with strings and small arrays, until they come to `megabytes`.
-def build(megabytes)
-  lists = []
-  per_list = nil
-  until per_list && lists.size * per_list >= megabytes * 1_000_000
-    before = lists.size == 20 ? live_bytes : nil
-    count = lists.size == 20 ? 100 : 1
-    count.times do
-      head = nil
-      1000.times { |i| head = Entry.new(i, "entry #{i} of list #{lists.size}, some more text", i % 4 == 0 ? [head, i] : head) }
-      lists << head
-    end
-    per_list = (before ? (live_bytes - before) / 100 : 150_000) if lists.size >= 120 && per_list.nil?
-  end
-  lists
-end
+require_relative "lists"
 
 # Allocates until told to stop. Of the entries it makes, one in `keep` goes to a ring, one in 64 to an old entry; the rest is dropped at once.
 def worker(lists, ring, seed, stop, keep)

@@ -8,7 +8,7 @@ mod harness;
 mod relay;
 
 use harness::*;
-use relay::{Relay, free_port};
+use relay::{cut_often, relayed};
 
 /// What each puppet knows.
 const OBJECTS: &str = r#"R = Kumihimo::Remote; class Tally; include R::Movable; def initialize = (@n = 0; @lock = Mutex.new); def marshal_dump = @n; def marshal_load(n) = (sleep $slow if $slow; @n = n; @lock = Mutex.new); def add(n = 1) = @lock.synchronize { @n += n }; def here = S.node; def other = @other; def keep(x) = @other = x; end; class Pair; include R::Movable; attr_accessor :one; def initialize(x = nil) = @one = x; def here = S.node; end; 1"#;
@@ -121,25 +121,8 @@ fn connections_that_break_move_an_object_once() {
     assert!((0..3).any(|_| moves_over_connections_that_break()), "a node was given up each time");
 }
 fn moves_over_connections_that_break() -> bool {
-    let names = ["east", "west", "south"];
-    let ports = [free_port(), free_port(), free_port()];
-    let relays = ports.map(Relay::to);
-    let mut nodes: Vec<Running> = (0..3)
-        .map(|i| {
-            let own = format!("127.0.0.1:{}", ports[i]);
-            let public = format!("127.0.0.1:{}", relays[i].port);
-            let mut c = kumi(&["node", names[i], "--listen", &own, "--public", &public]);
-            if i > 0 {
-                c.args(["--join", &format!("127.0.0.1:{}", relays[0].port)]);
-            }
-            let mut node = Running::start(c.arg("puppet.rb"));
-            assert_eq!(node.line(), "ready", "{}", node.errors());
-            node.is(OBJECTS, "1");
-            node
-        })
-        .collect();
+    let (mut nodes, relays) = relayed(["east", "west", "south"], OBJECTS);
     for (i, node) in nodes.iter_mut().enumerate() {
-        node.is("S.wait_for_nodes(3).size", "3");
         let made = if i == 0 { "$t = R.register('t', Tally.new); 1" } else { "$t = R.find('t', on: 'east'); 1" };
         node.is(made, "1");
     }
@@ -148,10 +131,7 @@ fn moves_over_connections_that_break() -> bool {
         node.is("$sums = Thread.new { Array.new(3) { Thread.new { Array.new(150) { $t.add } } }.flat_map(&:value) }; 1", "1");
         node.is("$moves = Thread.new { 15.times { |i| $t.move_to(%w[east west south][rand(3)]); sleep 0.02 } }; 1", "1");
     }
-    for _ in 0..12 {
-        std::thread::sleep(std::time::Duration::from_millis(120));
-        relays.iter().for_each(Relay::cut);
-    }
+    cut_often(&relays, 12);
     let mut sums: Vec<u32> = Vec::new();
     for node in &mut nodes {
         let (moves, text) = (node.ask("$moves.value"), node.ask("$sums.value"));

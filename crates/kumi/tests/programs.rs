@@ -25,18 +25,10 @@ const SMALLEST: [(&str, &str); 6] = [
     ("speculate", "--lights 3 --cars 4 --starts 1"),
 ];
 
-/// All policies, and a size of each of the paper's programs at which each node collects now and then.
-const POLICIES: [&str; 9] = [
-    "independent",
-    "synchronised",
-    "adaptive-synchronised",
-    "adaptive-independent",
-    "staggered",
-    "forecast",
-    "measured",
-    "interruptible",
-    "combined",
-];
+/// All of them, by their own names.
+fn policies() -> impl Iterator<Item = &'static str> {
+    kumi_schedule::POLICIES.iter().copied().filter(|name| name.starts_with(char::is_lowercase))
+}
 
 fn run(nodes: u32, program: &str, arguments: &str, modes: &[(&str, String)]) -> Ended {
     let mut c = kumi(&["run", "--nodes", &nodes.to_string(), "-W0"]);
@@ -79,7 +71,7 @@ fn programs_give_the_sequential_answer_whenever_the_collector_runs() {
 fn the_papers_programs_give_the_sequential_answer_under_every_schedule() {
     for (i, (program, arguments)) in SMALL[..4].iter().enumerate() {
         let alone = answer(1, program, arguments, &[]);
-        for (k, policy) in POLICIES.into_iter().enumerate() {
+        for (k, policy) in policies().enumerate() {
             // Each policy on each number of nodes, and each program on each.
             let nodes = [1, 2, 4][(i + k) % 3];
             let modes = [("KUMI_GC_SCHEDULE", policy.to_string()), ("KUMI_YOUNG", "1".to_string())];
@@ -92,7 +84,7 @@ fn the_papers_programs_give_the_sequential_answer_under_every_schedule() {
 fn a_small_program_gives_the_sequential_answer_under_every_schedule_whenever_the_collector_runs() {
     let (program, arguments) = SMALLEST[1];
     let alone = answer(2, program, arguments, &[]);
-    for policy in POLICIES {
+    for policy in policies() {
         let modes = [("KUMI_GC_SCHEDULE", policy.to_string()), ("KUMI_GC_STRESS", seed(89).to_string())];
         assert_eq!(answer(2, program, arguments, &modes), alone, "{policy}");
     }

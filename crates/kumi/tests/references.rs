@@ -6,7 +6,7 @@ mod harness;
 mod relay;
 
 use harness::*;
-use relay::{Relay, free_port};
+use relay::{cut_often, relayed};
 
 /// What puppets know that have objects, or call them.
 const OBJECTS: &str = r#"R = Kumihimo::Remote; class Box; include R; attr_accessor :get; def initialize(v = nil) = @get = v; def put(v) = @get = v; end; class Cart; include R::Movable; attr_accessor :get; def initialize(v) = @get = v; end; def exports = (GC.start; ObjectSpace.exports.size); 1"#;
@@ -173,34 +173,14 @@ fn connections_that_break_lose_no_reference() {
     assert!((0..3).any(|_| puts_over_connections_that_break()), "the other node was given up each time");
 }
 fn puts_over_connections_that_break() -> bool {
-    let ports = [free_port(), free_port()];
-    let relays = ports.map(Relay::to);
-    let start = |name: &str, i: usize, join: Option<u16>| {
-        let mut c =
-            kumi(&["node", name, "--listen", &format!("127.0.0.1:{}", ports[i]), "--public", &format!("127.0.0.1:{}", relays[i].port)]);
-        if let Some(port) = join {
-            c.args(["--join", &format!("127.0.0.1:{port}")]);
-        }
-        let mut node = Running::start(c.arg("puppet.rb"));
-        assert_eq!(node.line(), "ready", "{}", node.errors());
-        node.is(OBJECTS, "1");
-        node
-    };
-    let mut east = start("east", 0, None);
-    let mut west = start("west", 1, Some(relays[0].port));
-    for node in [&mut east, &mut west] {
-        node.is("S.wait_for_nodes(2).size", "2");
-    }
+    let ([mut east, mut west], relays) = relayed(["east", "west"], OBJECTS);
     // Each number is put by its object, and taken once; what is taken is called.
     east.is("$put = Thread.new { 300.times { |i| S['west'].put('k', [i, Box.new(i)]) } }; 1", "1");
     east.is("$got = Thread.new { Array.new(300) { i, box = S['west'].take('back'); [i, box.get] } }; 1", "1");
     west.is("$put = Thread.new { 300.times { |i| S['east'].put('k', [i, Box.new(i)]) } }; 1", "1");
     west.is("$mid = Thread.new { 300.times { v = S.local.take('k'); S.local.put('back', v, move: true) } }; 1", "1");
     east.is("$own = Thread.new { Array.new(300) { i, box = S.local.take('k'); [i, box.get] } }; 1", "1");
-    for _ in 0..10 {
-        std::thread::sleep(std::time::Duration::from_millis(120));
-        relays.iter().for_each(Relay::cut);
-    }
+    cut_often(&relays, 10);
     let whole = "== Array.new(300) { |i| [i, i] }";
     let got = east.ask(&format!("$got.value.sort {whole} || $got.value.first(5)"));
     if got.contains("NodeLost") {

@@ -10,7 +10,7 @@ mod harness;
 mod relay;
 
 use harness::*;
-use relay::{Relay, free_port};
+use relay::{cut_often, relayed};
 
 fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/remote")
@@ -293,33 +293,15 @@ fn connections_that_break_lose_no_call_and_repeat_none() {
     assert!((0..3).any(|_| calls_over_connections_that_break()), "the other node was given up each time");
 }
 fn calls_over_connections_that_break() -> bool {
-    let ports = [free_port(), free_port()];
-    let relays = ports.map(Relay::to);
-    let start = |name: &str, i: usize, join: Option<u16>| {
-        let mut c =
-            kumi(&["node", name, "--listen", &format!("127.0.0.1:{}", ports[i]), "--public", &format!("127.0.0.1:{}", relays[i].port)]);
-        if let Some(port) = join {
-            c.args(["--join", &format!("127.0.0.1:{port}")]);
-        }
-        let mut node = Running::start(c.arg("puppet.rb"));
-        assert_eq!(node.line(), "ready", "{}", node.errors());
-        node.is(OBJECTS, "1");
-        node
-    };
-    let mut east = start("east", 0, None);
-    let mut west = start("west", 1, Some(relays[0].port));
+    let ([mut east, mut west], relays) = relayed(["east", "west"], OBJECTS);
     for node in [&mut east, &mut west] {
-        node.is("S.wait_for_nodes(2).size", "2");
         node.is("R.register('box', $box = Box.new(0)); 1", "1");
     }
     east.is("$b = R.find('box', on: 'west'); $b.get", "0");
     // Each call adds one, and is given what has come of it: each number once.
     east.is("$sums = Thread.new { Array.new(8) { Thread.new { Array.new(400) { $b.add(1) } } }.flat_map(&:value) }; 1", "1");
     east.is("$refs = Thread.new { Array.new(200) { |i| $b.make(i).get } }; 1", "1");
-    for _ in 0..12 {
-        std::thread::sleep(std::time::Duration::from_millis(120));
-        relays.iter().for_each(Relay::cut);
-    }
+    cut_often(&relays, 12);
     let sums = east.ask("$sums.value.sort == (1..3200).to_a || $sums.value.tally.select { |_, n| n > 1 }");
     if sums.starts_with("Kumihimo::NodeLostError") {
         return false;

@@ -1,5 +1,7 @@
 //! Connections between nodes that a test cuts.
 
+use crate::harness::{Running, kumi};
+
 /// Connections to a port that are cut when a test says so.
 pub struct Relay {
     pub port: u16,
@@ -35,6 +37,37 @@ impl Relay {
     }
 }
 
-pub fn free_port() -> u16 {
+/// Puppets that reach each other by relays only, and know `objects`; all of them are there.
+pub fn relayed<const N: usize>(names: [&str; N], objects: &str) -> ([Running; N], [Relay; N]) {
+    let ports = names.map(|_| free_port());
+    let relays = ports.map(Relay::to);
+    let mut at = 0..N;
+    let mut nodes = names.map(|name| {
+        let i = at.next().unwrap();
+        let (own, public) = (format!("127.0.0.1:{}", ports[i]), format!("127.0.0.1:{}", relays[i].port));
+        let mut c = kumi(&["node", name, "--listen", &own, "--public", &public]);
+        if i > 0 {
+            c.args(["--join", &format!("127.0.0.1:{}", relays[0].port)]);
+        }
+        let mut node = Running::start(c.arg("puppet.rb"));
+        assert_eq!(node.line(), "ready", "{}", node.errors());
+        node.is(objects, "1");
+        node
+    });
+    for node in &mut nodes {
+        node.is(&format!("S.wait_for_nodes({N}).size"), &N.to_string());
+    }
+    (nodes, relays)
+}
+
+/// Cuts all connections again and again.
+pub fn cut_often(relays: &[Relay], times: usize) {
+    for _ in 0..times {
+        std::thread::sleep(std::time::Duration::from_millis(120));
+        relays.iter().for_each(Relay::cut);
+    }
+}
+
+fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -61,21 +61,15 @@ const NAMES: [(&str, Policy); 13] = [
 ];
 
 /// Names that a policy can be asked for by ([`Policy::named`]).
-pub const POLICIES: &[&str] = &[
-    "independent",
-    "synchronised",
-    "adaptive-synchronised",
-    "adaptive-independent",
-    "staggered",
-    "forecast",
-    "measured",
-    "interruptible",
-    "combined",
-    "FI",
-    "FS",
-    "AS",
-    "AI",
-];
+pub const POLICIES: &[&str] = &{
+    let mut names = [""; NAMES.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = NAMES[i].0;
+        i += 1;
+    }
+    names
+};
 
 impl Policy {
     /// Each of them, once.

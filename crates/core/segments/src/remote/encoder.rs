@@ -55,7 +55,7 @@ const STRANGE: u64 = 5_000_000_000;
 impl Answer {
     /// It has references, for a node of which it is not known yet that it takes any.
     fn waits(&self) -> bool {
-        std::str::from_utf8(&self.client).is_ok_and(|to| !super::may_go(&self.m, to)) && now_ns() < self.since + STRANGE
+        std::str::from_utf8(&self.client).is_ok_and(|to| !super::may_go(to, |f| self.m.each_value(f))) && now_ns() < self.since + STRANGE
     }
 }
 

@@ -164,15 +164,11 @@ fn bytes_of(c: &Cell, to: &str, trace: &mut Option<Arc<Trace>>) -> Result<Bytes,
 
 impl Outbox<Cell, Arc<Call>> for Out<'_> {
     fn send(&mut self, m: FromClient<Cell>) {
-        let may_go = || {
-            let mut all = true;
-            m.each_value(|c| all &= c.luggage().is_none_or(|l| l.may_go(&self.peer.name)));
-            all
-        };
-        if !may_go() {
+        let waits = || !may_go(&self.peer.name, |f| m.each_value(f));
+        if waits() {
             self.peer.unsent.store(true, Ordering::SeqCst);
             // It may be known by now; otherwise it is sent when it is ([`Remote::met`]).
-            if !may_go() {
+            if waits() {
                 return;
             }
         }
@@ -209,10 +205,10 @@ impl std::fmt::Display for Owner {
     }
 }
 
-/// May all references in it be handed over to that node?
-pub(crate) fn may_go(m: &FromOwner<Cell>, to: &str) -> bool {
+/// May all references in the values that it is shown be handed over to that node?
+fn may_go(to: &str, each: impl FnOnce(&mut dyn FnMut(&Cell))) -> bool {
     let mut all = true;
-    m.each_value(|c| all &= c.luggage().is_none_or(|l| l.may_go(to)));
+    each(&mut |c| all &= c.luggage().is_none_or(|l| l.may_go(to)));
     all
 }
 
@@ -495,7 +491,7 @@ impl Remote {
     /// The message comes back where a value has no bytes, or more than can be sent, or references for one that may not take any.
     pub fn answer_at_once(&self, client: &[u8], m: FromOwner<Cell>) -> Result<(), FromOwner<Cell>> {
         let Ok(client) = std::str::from_utf8(client) else { return Ok(()) };
-        if !may_go(&m, client) {
+        if !may_go(client, |f| m.each_value(f)) {
             return Err(m);
         }
         let mut trace = None;

@@ -154,17 +154,6 @@ impl<T: Plain + PartialEq> Seen<'_, T> {
     pub fn same(self, o: Seen<'_, T>) -> bool {
         self.n == o.n && self.iter().eq(o)
     }
-    /// Are these the elements of `s`?
-    pub fn is(self, s: &[T]) -> bool {
-        // Some at a time, without a branch for each.
-        let mut at = 0;
-        self.n == s.len()
-            && s.chunks(16).all(|c| {
-                let here = self.part(at..at + c.len());
-                at += c.len();
-                here.iter().zip(c).fold(true, |all, (a, b)| all & (a == *b))
-            })
-    }
 }
 
 impl<'a, T: Plain> IntoIterator for Seen<'a, T> {
