@@ -1,7 +1,10 @@
 # A measuring command: reads the words of the command line, finds the runtimes, runs the experiments in order and leaves tables,
 # charts and data.
+#
+# With a folder to leave them in each experiment's result is kept as soon as it is there (ledger.rb), and the report is put together from all that are
+# kept. An experiment during which the machine was busy with something else (calibration.rb) is repeated.
 require "json"
-%w[stats child plot report suite].each { |f| require_relative f }
+%w[stats child plot report suite ledger calibration].each { |f| require_relative f }
 
 module Bench
   EXPERIMENTS = {}
@@ -10,6 +13,10 @@ module Bench
   def self.experiment(name, about, long: false, &body) = EXPERIMENTS[name] = [about, body, long]
 
   class Command
+    # An experiment is run so often at most, where the machine is busy.
+    TRIES = 3
+    # Options that change no figure.
+    BESIDE = %i[out json resume kumi rubies].freeze
     VALUES = { "reps" => :Integer, "out" => nil, "kumi" => nil, "json" => nil, "scale" => :Float }.freeze
 
     # `path` is the command's name to its user, `programs` the folder of its programs, `peers` what it is compared with beside
@@ -23,7 +30,7 @@ module Bench
       @peers = peers
       @binaries = binaries
       @values = VALUES.merge(values, binaries.to_h { |b| [b, nil] })
-      @flags = ["quick", *flags]
+      @flags = ["quick", "resume", *flags]
       @options = { kumi: ENV["KUMI"] || "kumi", rubies: [] }
     end
 
@@ -32,11 +39,19 @@ module Bench
       check_binaries
       @options[:scale] ||= @options[:quick] ? 0.3 : 1.0
       @options[:reps] ||= @options[:quick] ? 1 : 3
+      abort "#{@path}: --resume wants --out DIR, where results are kept" if @options[:resume] && !@options[:out]
       FileUtils.mkdir_p(@options[:out]) if @options[:out]
       report = Report.new(@options[:out])
       suite = Suite.new(@options, report, programs: @programs, peers: @peers)
-      head(suite, report)
+      machine = "#{suite.cores} x #{File.read("/proc/cpuinfo")[/^model name\s*:\s*(.*)/, 1] || "unknown processor"}, Linux #{File.read("/proc/sys/kernel/osrelease").strip}"
+      @ledgers = EXPERIMENTS.to_h { |name, _| [name, ledger(name, machine)] }
+      other = @options[:out] && @ledgers.values.first.other_machine
+      abort "#{@path}: #{@options[:out]} has figures of another machine (#{other}). Give another --out, or remove #{@options[:out]}/#{Ledger::FOLDER}" if other
+      @calibration = Calibration.new(suite.cores, @ledgers.values.first.calibration)
+      head(suite, report, machine)
       names.each { |name| measure(name, suite, report) }
+      # What was kept before of others stays in the report.
+      EXPERIMENTS.each_key { |name| (found = found_of(name)) && report.add(found, origin(found)) }
       report.finish
       File.write(@options[:json], JSON.pretty_generate(report.data)) if @options[:json]
     ensure
@@ -95,22 +110,75 @@ module Bench
       end
     end
 
-    def head(suite, report)
-      cpu = File.read("/proc/cpuinfo")[/^model name\s*:\s*(.*)/, 1] || "unknown processor"
+    def head(suite, report, machine)
       report.say "# #{@title}: measured", ""
-      report.say "#{Time.now.utc.strftime("%Y-%m-%d %H:%M UTC")}, #{suite.cores} x #{cpu}, Linux #{File.read("/proc/sys/kernel/osrelease").strip}."
+      report.say "#{machine}."
       report.say "Compared: #{[suite.kumi, suite.fixed, *suite.rubies, *suite.peers].compact.map(&:name).concat(suite.servers).join(", ")}."
       report.say "Absent: #{suite.absent.join(", ")}." unless suite.absent.empty?
       report.say format(@method, reps: @options[:reps])
-      report.data["machine"] = { cpu: cpu, cores: suite.cores, quick: @options[:quick], reps: @options[:reps] }
+      report.data["machine"] = { machine: machine, cores: suite.cores, quick: @options[:quick], reps: @options[:reps] }
     end
 
+    # What a result of an experiment depends on: its own file, the folder's programs and library, what starts and counts, the binaries, options.
+    def ledger(name, machine)
+      own = File.dirname(@programs)
+      sources = [EXPERIMENTS[name][1].source_location[0], *Dir.glob(File.join(own, "{programs,lib}", "*")).select { |f| File.file?(f) },
+                 *%w[child stats suite].map { |f| File.join(__dir__, "#{f}.rb") }]
+      binaries = [:kumi, *@binaries.map(&:to_sym)].filter_map { |k| @options[k] }.select { |f| File.file?(f) }
+      Ledger.new(@options[:out], machine: machine, words: @options.except(*BESIDE).sort_by { |k, _| k.to_s }, sources: sources, binaries: binaries)
+    end
+
+    def found_of(name)
+      found = @now&.[](name) || @ledgers[name][name]
+      found if found && found["files"].all? { |f| @options[:out] && File.exist?(File.join(@options[:out], f)) }
+    end
+
+    def origin(found)
+      "*#{found["date"]}, commit #{found["commit"]}, load #{found["load"].join(" and ")}, calibration #{format("%.2f", found["calibration"].max / @calibration.lowest)}" \
+        "#{" (the machine was busy)" if @calibration.busy?(*found["calibration"])}.*"
+    end
+
+    # Runs an experiment, unless a result is kept that still holds; again, where the machine was busy meanwhile.
     def measure(name, suite, report)
-      about, body = EXPERIMENTS[name]
-      body.call(suite, report)
-    rescue StandardError => e
-      warn e.full_message unless e.is_a?(Child::Failed) || e.is_a?(SystemCallError)
-      report.note("#{name} (#{about}) could not be measured: #{e.message}")
+      if @options[:resume] && (found = found_of(name))
+        return puts "", "#{name}: kept, of #{found["date"]}."
+      end
+      @now ||= {}
+      tries = @options[:out] && !@options[:quick] ? TRIES : 1
+      tries.times do |k|
+        before, load = @calibrated || @calibration.measure, Calibration.load
+        found = try(name, suite, report)
+        @calibrated = @calibration.measure
+        found.merge!("date" => Time.now.utc.strftime("%Y-%m-%d %H:%M UTC"), "commit" => commit, "load" => [load, Calibration.load], "calibration" => [before, @calibrated])
+        least = @now[name] && @calibration.excess(*@now[name]["calibration"])
+        @ledgers[name][name] = @now[name] = found if least.nil? || @calibration.excess(*found["calibration"]) < least
+        break if found["failed"] || !@calibration.busy?(*found["calibration"])
+        warn "#{@path}: the machine was busy during #{name}, #{format("%.2f", @calibration.excess(*found["calibration"]))} times as slow#{"; once more" if k + 1 < tries}"
+      end
+    end
+
+    def try(name, suite, report)
+      failed = nil
+      found = report.part do
+        about, body = EXPERIMENTS[name]
+        body.call(suite, report)
+      rescue StandardError => e
+        warn e.full_message unless e.is_a?(Child::Failed) || e.is_a?(SystemCallError)
+        failed = e.message
+        report.note("#{name} (#{about}) could not be measured: #{e.message}")
+      end
+      found.merge!("failed" => failed)
+    end
+
+    # The tree's; with a + where it was changed since.
+    def commit
+      @commit ||= begin
+        git = ->(*words) { IO.popen(["git", "-C", __dir__, *words], err: File::NULL, &:read).strip }
+        id = git.("rev-parse", "--short", "HEAD")
+        id.empty? ? "unknown" : "#{id}#{"+" unless git.("status", "--porcelain", "--untracked-files=no").empty?}"
+      rescue SystemCallError
+        "unknown"
+      end
     end
   end
 end

@@ -9,6 +9,7 @@ module Bench
       @text = []
       @data = {}
       @bounds = []
+      @files = []
     end
 
     def section(title, about)
@@ -40,7 +41,25 @@ module Bench
     def plot(file, title, svg)
       return unless @out
       File.write(File.join(@out, file), svg.to_s)
+      @files << file
       say "![#{title}](#{file})", ""
+    end
+
+    # What the block says, bounds, tells and draws, which is then no part of this report: see `add`.
+    def part
+      kept = [@text, @bounds, @data, @files]
+      @text, @bounds, @data, @files = [], [], {}, []
+      yield
+      { "text" => @text, "bounds" => @bounds, "data" => @data, "files" => @files }
+    ensure
+      @text, @bounds, @data, @files = kept
+    end
+
+    # Puts such a part into the report, with a line on where it comes from.
+    def add(part, origin)
+      @text.concat(part["text"], [origin, ""])
+      @bounds.concat(part["bounds"])
+      @data.merge!(part["data"])
     end
 
     # A bound the issue sets: `value` must be at most (or, with `least`, at least) `bound`.
