@@ -1,7 +1,8 @@
 # Sorts N numbers in PARTS parts: a code segment sorts each part, then Batcher's merge exchange (Knuth 5.2.2 M), which serves any number
 # of parts, joins and splits them in pairs. Each pair is a code segment that starts when both of its parts are there. Parts are
 # owned segments: flip hands the same array on (flip), or a copy is put (put, as before the paper's flip). Prints seconds, for ROUNDS
-# rounds the median, and processor seconds of one.
+# rounds the median, and processor seconds of one. Collections come when they come: a GC.start before each round would give its memory back to the
+# system, and the round would begin with page faults for all of it.
 # usage: bitonic.rb flip|put N PARTS ROUNDS
 require "kumihimo/segments"
 
@@ -84,7 +85,6 @@ sort = lambda do |random|
   sum = whole.sum
   slices = Array.new(parts) { |i| whole[i * size, size] }
   whole = nil
-  GC.start
   from, cpu = now, Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
   parts.times { |i| SortPart.start(i) }
   done = Array.new(parts, 0)

@@ -6,7 +6,8 @@
 //! detaches for it ([`Cx::while_detached`]), and stops go on without.
 //!
 //! It comes a second after the last time at the soonest, with a node collection or when a worker finds nothing to run; at once
-//! when the program asks (`GC.start`), and when a worker with nothing to run has swept much.
+//! when the program asks (`GC.start`), and when a worker has swept much while none has anything to run. While another one runs it would give
+//! back what that one is about to use ([0011](../../../../docs/decisions/0011-sweeping-and-giving-back.md)).
 //!
 //! Invariant: nobody is in the allocator's giving back when the process forks: what it has taken apart meanwhile would be
 //! the child's for ever. A fork waits for a thread that is at it, and lets none begin; one that waits for its turn on the
@@ -136,10 +137,11 @@ impl Cx {
     pub fn freed(&self, bytes: usize) {
         self.give_back.freed.fetch_add(bytes, Relaxed);
     }
-    /// So many bytes were freed by a worker that has nothing else to do: it gives them back at once, if that is worth it.
+    /// So many bytes were freed by a worker that has nothing else to do: it gives them back at once, if that is worth it and all others have
+    /// nothing to do either.
     pub(crate) fn freed_idle(&mut self, bytes: usize) {
         self.freed(bytes);
-        if bytes >= MUCH {
+        if bytes >= MUCH && self.idle_workers() + 1 >= self.wanted_workers() {
             self.give_back_here();
         }
     }
