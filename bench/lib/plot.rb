@@ -55,10 +55,7 @@ module Bench
     end
 
     def marks
-      @marks.each_with_index.map do |(name, v), i|
-        %(<line class="quiet" x1="#{LEFT}" x2="#{WIDTH - RIGHT}" y1="#{py(v)}" y2="#{py(v)}" stroke-dasharray="#{Style::DASHES[1 + i % 6]}"/>) +
-          Style.text(WIDTH - RIGHT - 4, py(v) - 5, name, "end", ' class="over"')
-      end.join
+      @marks.each_with_index.map { |(name, v), i| Style.across(name, py(v), LEFT, WIDTH - RIGHT, i) }.join
     end
 
     def curve(name, points, index)

@@ -12,7 +12,7 @@ module Bench
     # The label: what could be taken for an axis from zero, and is none, is said to be.
     def label(words)
       return "#{words} (logarithmic)" if log?
-      low.zero? ? words : "#{words} (not from zero)"
+      low <= 0 && high >= 0 ? words : "#{words} (not from zero)"
     end
 
     # 1024 as 1K on an axis of powers of two.

@@ -61,10 +61,7 @@ module Bench
     end
 
     def bounds
-      @bounds.each_with_index.map do |(name, v), i|
-        %(<line class="quiet" x1="#{LEFT}" x2="#{@width - RIGHT}" y1="#{up(v)}" y2="#{up(v)}" stroke-dasharray="#{Style::DASHES[1 + i % 6]}"/>) +
-          Style.text(@width - RIGHT - 2, up(v) - 4, name, "end", ' class="over"')
-      end.join
+      @bounds.each_with_index.map { |(name, v), i| Style.across(name, up(v), LEFT, @width - RIGHT, i) }.join
     end
 
     def frame

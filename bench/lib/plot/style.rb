@@ -89,6 +89,13 @@ module Bench
       [body, 18 * ((names.size + columns - 1) / columns)]
     end
 
+    # A line across at the height `y`, for a bound: its name stands above it, those of neighbours at opposite ends.
+    def across(name, y, left, right, index)
+      at = index.even? ? [right - 4, "end"] : [left + 6, "start"]
+      %(<line class="quiet" x1="#{left}" x2="#{right}" y1="#{y}" y2="#{y}" stroke-dasharray="#{DASHES[1 + index % 6]}"/>) +
+        text(at[0], y - 5, name, at[1], ' class="over"')
+    end
+
     def text(x, y, words, anchor = "start", more = "")
       %(<text x="#{x}" y="#{y}" text-anchor="#{anchor}"#{more}>#{escape(words)}</text>)
     end
