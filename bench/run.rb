@@ -121,4 +121,9 @@ others.each do |o|
     puts "", "#{set} against #{o}: geometric mean #{format("%.2f", geomean(ratios))}, lowest #{format("%.2f", ratios.min)}, #{ratios.size} programs"
   end
 end
-File.write(options[:json], JSON.pretty_generate({ rows: rows, summary: summary })) if options[:json]
+if options[:json]
+  processor = File.read("/proc/cpuinfo")[/^model name\s*:\s*(.*)/, 1]
+  commit = IO.popen(["git", "-C", __dir__, "rev-parse", "--short", "HEAD"], err: File::NULL, &:read).strip
+  File.write(options[:json], JSON.pretty_generate({ rows: rows, summary: summary, machine: "#{Integer(`nproc`)} x #{processor}", commit: commit,
+                                                    date: Time.now.utc.strftime("%Y-%m-%d %H:%M UTC"), load: File.read("/proc/loadavg").split[0].to_f, rounds: options[:reps] }))
+end

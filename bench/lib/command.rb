@@ -149,7 +149,8 @@ module Bench
         before, load = @calibrated || @calibration.measure, Calibration.load
         found = try(name, suite, report)
         @calibrated = @calibration.measure
-        found.merge!("date" => Time.now.utc.strftime("%Y-%m-%d %H:%M UTC"), "commit" => commit, "load" => [load, Calibration.load], "calibration" => [before, @calibrated])
+        found.merge!("date" => Time.now.utc.strftime("%Y-%m-%d %H:%M UTC"), "commit" => commit, "load" => [load, Calibration.load], "calibration" => [before, @calibrated],
+                     "quick" => @options[:quick] || false, "rounds" => @options[:reps])
         least = @now[name] && @calibration.excess(*@now[name]["calibration"])
         @ledgers[name][name] = @now[name] = found if least.nil? || @calibration.excess(*found["calibration"]) < least
         break if found["failed"] || !@calibration.busy?(*found["calibration"])

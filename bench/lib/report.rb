@@ -38,11 +38,14 @@ module Bench
 
     def note(text) = say(text, "")
 
-    def plot(file, title, svg)
+    # `see` is a sentence below the chart: how it is read and what is to be compared, never a result, which may change. A chart that always
+    # tells the same brings its own.
+    def plot(file, title, svg, see = nil)
+      see ||= svg.respond_to?(:see) ? svg.see : raise(ArgumentError, "#{file}: no sentence says what is to be seen in it")
       return unless @out
       File.write(File.join(@out, file), svg.to_s)
       @files << file
-      say "![#{title}](#{file})", ""
+      say "![#{title}](#{file})", "", "*#{see}*", ""
     end
 
     # What the block says, bounds, tells and draws, which is then no part of this report: see `add`.

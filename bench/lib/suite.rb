@@ -224,6 +224,11 @@ module Bench
         engine, number = version.split
         next unless engine == "ruby"
         @rubies << Runtime.new("ruby #{number}", "rb", [r], {})
+        if system(r, "--yjit", "-e", "exit RubyVM::YJIT.enabled?", out: File::NULL, err: File::NULL)
+          @rubies << Runtime.new("ruby #{number} YJIT", "rb", [r, "--yjit"], {})
+        else
+          @absent << "ruby #{number} with YJIT"
+        end
         if (number.split(".").first(2).map(&:to_i) <=> [3, 3]) >= 0
           @rubies << Runtime.new("ruby #{number} M:N", "rb", [r], { "RUBY_MN_THREADS" => "1" })
         else

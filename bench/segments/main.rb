@@ -1,6 +1,6 @@
 # The command behind bench/segments/run. See bench/segments/README.md.
 require_relative "../lib/command"
-require_relative "lib/cluster"
+%w[cluster paper].each { |f| require_relative "lib/#{f}" }
 %w[local code handover bitonic remote redis throughput collecting store page hostile].each { |f| require_relative "experiments/#{f}" }
 
 method = "Figures are medians of %<reps>d interleaved rounds, and those of one process alone the best, unless a section says otherwise. Times are taken inside the programs, after they have loaded."

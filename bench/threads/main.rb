@@ -1,5 +1,6 @@
 # The command behind bench/threads/run. See bench/threads/README.md.
 require_relative "../lib/command"
+require_relative "lib/paper"
 %w[memory stacks speed switching parallel idle server].each { |f| require_relative "experiments/#{f}" }
 
 method = "Each figure is the best of %<reps>d interleaved rounds, as in the paper, unless its section says otherwise (shrinking, fairness, idle: medians)."

@@ -43,7 +43,7 @@ module Bench
       next unless told.is_a?(Hash) && (p = Heap.percentile(told["gc"]["pause_#{i[1]}"], 0.99))
       [i.map { |x| x.is_a?(Runtime) ? x.name : x }.join(", "), [[p], (s = Heap.percentile(told["gc"]["time_to_safepoint"], 0.99)) && [s]]]
     end
-    report.plot("pauses.svg", "Pauses", Plot.bars("Pauses, 99th percentile", y: "ms", names: ["pause", "to safepoint"], rows: bars)) unless bars.empty?
+    report.plot("pauses.svg", "Pauses", Plot.bars("Pauses, 99th percentile", y: "ms", names: ["pause", "to safepoint"], rows: bars), "Lower is better. The second bar is a part of the first: the time until the last worker stood still. Compare rows with a long operation beside the one with none, and default with off.") unless bars.empty?
     report.data["pauses"] = items.map { |i| { settings: i[0].name, mode: i[1], beside: i[2], result: found[i].first } }
   end
 

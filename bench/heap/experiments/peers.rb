@@ -28,7 +28,7 @@ module Bench
     b = ruby && Heap.median(found[[ruby, 2]], &:tps)
     report.bound("throughput of off over CRuby's", a && b && a / b, 1, "x", least: true)
     rows = items.filter_map { |i| (v = Heap.median(found[i], &:tps)) && ["#{i[0].name}, #{i[1]}", [[v]]] }
-    report.plot("peers.svg", "Peers", Plot.bars("Two warehouses", y: "transactions per second", names: ["transactions/s"], rows: rows)) unless rows.empty?
+    report.plot("peers.svg", "Peers", Plot.bars("Two warehouses", y: "transactions per second", names: ["transactions/s"], rows: rows), "Higher is better. The number behind a name is that of its workers; compare one with one and two with two. All serve the same transactions and print the same checksum.") unless rows.empty?
     report.data["peers"] = found.map { |(r, w), runs| { runtime: r.name, workers: w, runs: runs.map { |x| x.is_a?(String) ? x : x.raw } } }
   end
 
@@ -49,7 +49,7 @@ module Bench
     end)
     bars = kinds.drop(1).map { |k| [k, items.map { |i| (v = Heap.median(found[i]) { |h| h[k] }) && [v] }] }
     names = items.map { |r, t| "#{r.name}#{t == 2 ? ", 2 threads" : ""}" }
-    report.plot("alloc.svg", "Allocation", Plot.bars("What making an object costs", y: "ns", names: names, rows: bars)) unless bars.empty?
+    report.plot("alloc.svg", "Allocation", Plot.bars("What making an object costs", y: "ns an object", names: names, rows: bars), "Lower is better. The loop's own time is taken off and collections are counted in. Compare within a group; with two threads both make as many, so equal bars scale perfectly.") unless bars.empty?
     report.data["alloc"] = found.map { |(r, t), runs| { runtime: r.name, threads: t, runs: runs } }
   end
 end

@@ -20,7 +20,7 @@ module Bench
     unless cpu.empty?
       report.note(format("Geometric means: processor time %.3f, elapsed %.3f.", *[cpu, wall].map { |t| Stats.geomean(t.values.map(&:first)) }))
       bars = cpu.keys.map { |p| [p, [cpu[p], wall[p]]] }
-      report.plot("set.svg", "Default against off", Plot.bars("Time of the default over off's", y: "ratio (above 1: slower)", names: ["processor time", "elapsed"], rows: bars, base: 1.0))
+      report.plot("set.svg", "Default against off", Plot.bars("Time of the default over off's", y: "ratio (above 1: slower)", names: ["processor time", "elapsed"], rows: bars, base: 1.0), "Below 1 the default is faster than without nurseries. A bar whose interval has 1 in it shows no difference; elapsed time is disturbed more by what else the machine does.")
     end
     slowest = cpu.size == Heap.cases(suite).size ? cpu.max_by { |_, r| r[1] } : nil
     report.bound("default over off, lower end of the interval, the slowest program#{slowest && " (#{slowest[0]})"}", slowest && slowest[1][1], 1, "x")

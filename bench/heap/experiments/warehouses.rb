@@ -47,12 +47,12 @@ module Bench
     end)
     chart = Plot.new("Throughput by window size", x: "warehouses", y: "transactions per second")
     modes.each { |m| chart.line(m.name, counts.filter_map { |n| (v = rate.(m, n)) && [n, v] }) }
-    report.plot("fig8-windows.svg", "Figure 8", chart) unless chart.empty?
+    report.plot("fig8-windows.svg", "Figure 8", chart, "Higher is better. A line is a size of nursery: see which one is highest, and whether small ones scatter, as in the paper, whose curves (highest at 32 KB, worse from 128 KB on and below 32) have no figures in text.") unless chart.empty?
     chart = Plot.new("Throughput by window size", x: "window, bytes", y: "transactions per second", x_scale: :log2)
     counts.each do |n|
       chart.line("#{n} warehouses", sizes.zip(modes).filter_map { |s, m| (v = rate.(m, n)) && [s * 1024, v] })
     end
-    report.plot("windows.svg", "Throughput by window size", chart) unless chart.empty?
+    report.plot("windows.svg", "Throughput by window size", chart, "The same figures by size: higher is better. A hump says that there is a best size; the paper's is at 32 KB.") unless chart.empty?
     report.data["windows"] = found.map { |(n, m), runs| { warehouses: n, window: m.name, tps: runs.map { |r| r.is_a?(String) ? r : r.tps } } }
   end
 
@@ -74,8 +74,13 @@ module Bench
       decline = Heap.decline(points)
       report.note("#{m.name}: highest #{Bench.figure(points.map(&:last).max)}, #{Heap.percent(decline)} % less with #{points.last[0]} warehouses.") if decline
     end
-    report.plot("fig9-warehouses.svg", "Figures 9 to 12", chart) unless chart.empty?
-    report.note("The paper, 16 processors: highest +2.8 % against per-thread buffers; decline after it 18 % instead of 29 %; a loss with 2 to 4 processors.")
+    report.plot("fig9-warehouses.svg", "Figures 9 to 12", chart, "Higher is better. Compare the peaks, then how much of its peak each line has lost at its end.") unless chart.empty?
+    lines = [off, on].map { |m| Heap.series(found, m, &:tps) }
+    peaks = lines.map { |points| points.map(&:last).max }
+    report.note("The default's peak is #{Bench.times(peaks[1], peaks[0])} of off's; the paper's with 16 processors #{Paper::PEAK["with TLAB"]} (with per-thread buffers on both sides, as here) and #{Paper::PEAK["without"]} (without); with 2 to 4 processors it had a loss.") if peaks.all?
+    rows = %w[off default].zip(lines).map { |name, points| [name, [Heap.decline(points)&.then { |d| [d * 100] }, [Paper::DECLINE[name]]]] }
+    report.plot("fig10-decline.svg", "Figure 10", Plot.bars("Lost after the peak", y: "% of the peak's throughput", names: ["kumi, #{Heap.counts(suite).last} warehouses", "paper, 16 processors, 11 warehouses"], rows: rows),
+                "Lower is better. Compare the two groups: the paper's claim is that the default's loss is smaller than off's.") unless lines.any?(&:empty?)
     report.data["warehouses"] = found.map { |(n, m), runs| { warehouses: n, mode: m.name, runs: runs.map { |r| r.is_a?(String) ? r : r.raw } } }
   end
 
@@ -97,7 +102,7 @@ module Bench
     end)
     chart = Plot.new("Throughput by workers", x: "workers and warehouses", y: "transactions per second")
     modes.each { |m| chart.line(m.name, counts.filter_map { |n| (v = rate.(m, n)) && [n, v] }) }
-    report.plot("fig13-workers.svg", "Figure 13", chart) unless chart.empty?
+    report.plot("fig13-workers.svg", "Figure 13", chart, "Higher is better; a straight line through zero scales perfectly. Beyond as many workers as the machine has cores nothing can be gained. The paper has 1 to 16 processors; its text gives only the peak (1.028 of the original's).") unless chart.empty?
     report.data["workers"] = found.map { |(n, m), runs| { workers: n, mode: m.name, tps: runs.map { |r| r.is_a?(String) ? r : r.tps } } }
   end
 
@@ -115,10 +120,15 @@ module Bench
     end)
     chart = Plot.new("Collector-free time", x: "warehouses", y: "% of the time")
     [off, on].each { |m| chart.line(m.name, Heap.series(found, m) { |r| r.client && r.client * 100 }) }
-    report.plot("fig14-client.svg", "Figure 14", chart) unless chart.empty?
+    report.plot("fig14-client.svg", "Figure 14", chart, "Higher is better: 100 % is a run in which nobody ever stood still. The paper has curves without figures; its claim is that the default's line is the higher one.") unless chart.empty?
     chart = Plot.new("Throughput in collector-free time", x: "warehouses", y: "transactions per collector-free second")
     [off, on].each { |m| chart.line(m.name, Heap.series(found, m, &free)) }
-    report.plot("fig15-client-throughput.svg", "Figures 15 and 16", chart) unless chart.empty?
+    report.plot("fig15-client-throughput.svg", "Figures 15 and 16", chart, "Higher is better. Stops are taken out, so the distance between the lines is what nurseries cost or save while the program itself runs.") unless chart.empty?
+    ratios = Heap.counts(suite).filter_map { |n| a, b = [off, on].map { |m| Heap.median(found[[n, m]], &free) }; [n, b / a] if a && b }
+    chart = Plot.new("Throughput in collector-free time, default over off", x: "warehouses", y: "ratio", zero: false)
+    chart.line("kumi", ratios)
+    Paper::CLIENT.each { |machine, ratio| chart.mark("paper, #{machine}", ratio) }
+    report.plot("fig15-over-off.svg", "Figures 15 and 16", chart, "Above 1 nurseries save more than they cost while the program runs, below 1 they cost more. Lines across are what the paper tells of its machines (its 16 processors showed no difference up to the peak).") unless chart.empty?
     report.data["client"] = Heap.counts(suite).map { |n| { warehouses: n, off: Heap.median(found[[n, off]], &:client), default: Heap.median(found[[n, on]], &:client) } }
   end
 end

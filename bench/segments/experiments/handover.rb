@@ -47,6 +47,12 @@ module Bench
       spread = list.all?(Array) && list.map(&:first).min > 0 ? Bench.times(list.map(&:first).max, list.map(&:first).min) : nil
       [mode, *list.map { |v| cell.(mode, v) }, spread]
     end)
+    over = ->(mode, n) { a, b = found[[mode, n]], found[["flips", n]]; a.is_a?(Array) && b.is_a?(Array) && b[0] > 0 ? a[0] / b[0] : nil }
+    report.table(["over a flip", *sizes.map { |n| Bench.figure(n) }, "the paper's"], [["put of the same", *sizes.map { |n| (v = over.("puts", n)) && format("%.2f", v) }], ["put of a copy", *sizes.map { |n| (v = over.("copies", n)) && format("%.2f", v) }, format("%.3f", Paper::PUT_OVER_FLIP)]])
+    chart = Plot.new("10,000 puts over as many flips", x: "elements", y: "time of a put over that of a flip", x_scale: :log10, y_scale: :log10)
+    { "put of the same" => "puts", "put of a copy" => "copies" }.each { |name, mode| chart.line(name, sizes.filter_map { |n| (v = over.(mode, n)) && [n, v] }) }
+    chart.mark("the paper's put over flip", Paper::PUT_OVER_FLIP)
+    report.plot("table3-flip.svg", "Table 3", chart, "At 1 a flip saves nothing. A line that rises with the elements copies them; a level one hands over a pointer. The paper tells one figure and not the size of what it adds.") unless chart.empty?
     { "again" => "a later put of the same", "flip-owned" => "flip of an owned input", "flip-shared" => "flip of a shared input" }.each do |mode, words|
       list = sizes.map { |n| found[[mode, n]] }
       report.bound("#{words}, most over least of 100 to 1,000,000 elements", list.all?(Array) && list.map(&:first).min > 0 ? list.map(&:first).max / list.map(&:first).min : nil, 1.1, "x")

@@ -52,11 +52,22 @@ module Bench
     suite.rubies.each { |r| report.note("At 10,000 threads #{r.name} uses #{Bench.times(cost.(r, 10_000, 1), cost.(own, 10_000, 1))} kumi's bytes per thread.") if cost.(r, 10_000, 1) && cost.(own, 10_000, 1) }
     chart = Plot.new("Memory of sleeping threads", x: "threads", y: "highest resident memory, MB")
     runtimes.each { |r| chart.line(r.name, steps.filter_map { |n| v = found[[r, n]]; [n, v[1] / 1e6] if v.is_a?(Array) }) }
-    report.plot("fig7-memory.svg", "Figure 7 / table 1", chart) unless chart.empty?
+    report.plot("fig7-memory.svg", "Figure 7 / table 1", chart, "Lower is better. Compare slopes: a line's slope is what a thread costs, where it begins is what the process costs without any.") unless chart.empty?
+    if (ruby = suite.rubies.first)
+      ratio = ->(n) { (a = cost.(own, n, 1)) && (b = cost.(ruby, n, 1)) && b > 0 ? a / b : nil }
+      told = steps.drop(1).select { |n| Paper::TABLE_1.key?(n) }
+      report.note("Memory of the threads over #{ruby.name}'s, beside what table 1 has of its two methods over its CRuby 2.5:")
+      report.table(["threads", "kumi / #{ruby.name}", *Paper::METHODS], told.map { |n| [Bench.figure(n), ratio.(n) && format("%.3f", ratio.(n)), *Paper.threads_over_base(n).map { |v| format("%.3f", v) }] })
+      chart = Plot.new("Memory of sleeping threads over CRuby's", x: "threads", y: "memory over that of as many threads in CRuby")
+      chart.line("kumi", told.filter_map { |n| (v = ratio.(n)) && [n, v] })
+      Paper::METHODS.each_with_index { |name, i| chart.line(name, told.map { |n| [n, Paper.threads_over_base(n)[i]] }) }
+      chart.mark("CRuby", 1.0)
+      report.plot("table1-over-cruby.svg", "Table 1", chart, "Lower is better; 1 is CRuby. Each line divides by the CRuby of its own machine (the paper's: 2.5, ours: #{ruby.name}), so that levels can be compared where megabytes cannot.") unless chart.empty?
+    end
     chart = Plot.new("Bytes per sleeping thread", x: "threads", y: "bytes per thread", x_scale: :log10, y_scale: :log10)
     runtimes.each { |r| chart.line(r.name, (steps + large).filter_map { |n| c = cost.(r, n, 1); [n, c] if c && c > 0 }) }
     chart.mark("1,000 B asked", 1000)
-    report.plot("fig7-per-thread.svg", "Bytes per thread", chart) unless chart.empty?
+    report.plot("fig7-per-thread.svg", "Bytes per thread", chart, "Lower is better. A level line means that a thread costs the same however many there are; the dashed one is what was asked for.") unless chart.empty?
     report.bound("resident bytes per sleeping thread at 100,000", cost.(own, 100_000, 0), 1000, "B")
     unless suite.quick
       v = found[[own, 1_000_000]]

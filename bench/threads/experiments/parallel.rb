@@ -40,7 +40,7 @@ module Bench
     CPU_PROGRAMS.each_key { |p| report.bound("#{p}: two processes' time over two threads'", shares[[p, "kumi"]], 0.9, "x", least: true) }
     names = cases.map { |c| c[1].name }.uniq
     bars = CPU_PROGRAMS.keys.map { |p| [p.delete_prefix("cpu_"), names.map { |n| shares[[p, n]] && [shares[[p, n]]] }] }
-    report.plot("cpu.svg", "Computing on two workers", Plot.bars("Two threads against two processes", y: "processes' time / threads' time", names: names, rows: bars, bounds: [["0.9 asked", 0.9]])) unless shares.empty?
+    report.plot("cpu.svg", "Computing on two workers", Plot.bars("Two threads against two processes", y: "processes' time / threads' time", names: names, rows: bars, bounds: [["0.9 asked", 0.9]]), "Higher is better; at 1 two threads of a process are as fast as two processes, at 0.5 they only take turns.") unless shares.empty?
     report.data["cpu"] = shares.map { |k, v| { case: k, ratio: v } }
   end
 

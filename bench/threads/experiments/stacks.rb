@@ -24,7 +24,9 @@ module Bench
     chart = Plot.new("Memory of #{Bench.figure(n)} threads against the initial stack size", x: "initial stack size, bytes", y: "highest resident memory, MB", x_scale: :log2, y_scale: :log10)
     chart.line("kumi", sizes.filter_map { |s| v = found[[suite.kumi, s]]; [s, v[1] / 1e6] if v.is_a?(Array) })
     others.each { |r| v = found[[r, 0]]; chart.mark(r.name, v[1] / 1e6) if v.is_a?(Array) }
-    report.plot("fig8-initial-size.svg", "Figure 8", chart) unless chart.empty?
+    report.plot("fig8-initial-size.svg", "Figure 8", chart, "Lower is better. Read along kumi's line: where it is level the initial size costs nothing, for pages that are not touched are not resident. Lines across are those that do not read the variable.") unless chart.empty?
+    a, b = found[[suite.kumi, 1024]], suite.rubies.first && found[[suite.rubies.first, 0]]
+    report.note("The paper has this as a curve without figures but for 1 KB with 10,000 threads (table 1): #{Paper.over_base(Paper::TABLE_1[10_000]).map { |v| format("%.3f", v) }.join(" and ")} of its CRuby's whole process (methods 1 and 2); here #{format("%.3f", a[1] / b[1].to_f)} of #{suite.rubies.first.name}'s.") if a.is_a?(Array) && b.is_a?(Array)
     report.data["initial-size"] = found.map { |(r, s), v| { runtime: r.name, size: s, result: v } }
   end
 
@@ -64,9 +66,15 @@ module Bench
       share = whole[0][1] / whole[1][1].to_f if whole.all?(Array)
       report.bound("#{m} model, memory over CRuby's (whole process)", share, m == "linear" ? 1.0 : 0.4, "x")
     end
-    if report
-      rows = models.map { |m| [m, runtimes.map { |r| (u = used.(r, m)) && [u / 1e6] }] }
-      report.plot("table2-models.svg", "Table 2", Plot.bars("1,024 threads at distributed depths", y: "MB of the threads", names: runtimes.map(&:name), rows: rows)) if rows.any? { |r| r[1].any? }
+    chart = Plot.bars("1,024 threads at distributed depths", y: "memory of the threads, MB", names: runtimes.map(&:name), rows: models.map { |m| [m, runtimes.map { |r| (u = used.(r, m)) && [u / 1e6] }] })
+    report.plot("table2-models.svg", "Table 2", chart, "Lower is better. Two groups: many deep stacks (linear), and many shallow ones with few deep ones (exponential), which the paper takes to be what programs do.") unless chart.empty?
+    whole = ->(m) { (a = found[[suite.kumi, m, 1024]]).is_a?(Array) && ruby && (b = found[[ruby, m, 1024]]).is_a?(Array) ? a[1] / b[1].to_f : nil }
+    if models.any?(&whole)
+      report.note("The whole process over CRuby's, as the paper counts; kumi's over #{ruby.name}'s, the paper's methods over its CRuby 2.5:")
+      report.table(["model", "kumi", *Paper::METHODS], models.map { |m| [m, whole.(m) && format("%.3f", whole.(m)), *Paper.over_base(Paper::TABLE_2[m]).map { |v| format("%.3f", v) }] })
+      rows = models.map { |m| [m, [whole.(m), *Paper.over_base(Paper::TABLE_2[m])].map { |v| v && [v] }] }
+      chart = Plot.bars("1,024 threads at distributed depths: the whole process over CRuby's", y: "highest memory over CRuby's", names: ["kumi", *Paper::METHODS], rows: rows, bounds: [["CRuby", 1.0]])
+      report.plot("table2-over-cruby.svg", "Table 2", chart, "Lower is better; 1 is CRuby. Each bar divides by the CRuby of its own machine. The whole process is counted, as in the paper, so what a process needs without threads is in both sides of the ratio.")
     end
     report.data["models"] = found.map { |(r, m, n), v| { runtime: r.name, model: m, threads: n, result: v } }
   end
@@ -111,7 +119,7 @@ module Bench
       v, b = found[[r, threads, 10_240]], found[[r, 1, 0]]
       chart.line(r.name, times.each_with_index.map { |t, i| [t, (v[i + 1] - b[i + 1]) / 1024.0 / threads] }) if v.is_a?(Array) && b.is_a?(Array)
     end
-    report.plot("shrink.svg", "Shrinking", chart) unless chart.empty?
+    report.plot("shrink.svg", "Shrinking", chart, "Lower is better. All threads were deep and sleep from 0 on: a line that falls gives memory back, a level one keeps it. Each step up is ten times as much.") unless chart.empty?
     report.data["shrink"] = found.map { |(r, n, d), v| { runtime: r.name, threads: n, depth: d, result: v } }
   end
 end

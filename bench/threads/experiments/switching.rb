@@ -53,8 +53,8 @@ module Bench
       report.bound("polled ping-pong, two busy workers, over the machine's spin hand-over (futex or spin is asked)", own.("poll, 2 workers")&./(hand[1]), 1.5, "x")
     end
     names = found.keys.map(&:last).uniq
-    rows = cases.first(4).map { |c| [c[0], names.map { |n| (v = found[[c[0], n]]).is_a?(Numeric) ? [Math.log10(v)] : nil }] }
-    report.plot("pingpong.svg", "Ping-pong", Plot.bars("Queue ping-pong", y: "log10 of ns per round trip", names: names, rows: rows)) if best
+    rows = cases.first(4).map { |c| [c[0], names.map { |n| (v = found[[c[0], n]]).is_a?(Numeric) ? [v] : nil }] }
+    report.plot("pingpong.svg", "Ping-pong", Plot.bars("Queue ping-pong", y: "ns per round trip", names: names, rows: rows, scale: :log10), "Lower is better, and each line across is a multiple of the one below. Compare within a group: one worker with one worker, two with two; a hand-over on one worker never leaves its core.") if best
     report.data["pingpong"] = { handover: hand, cases: found.map { |k, v| { case: k, ns: v } } }
   end
 

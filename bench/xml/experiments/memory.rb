@@ -36,6 +36,35 @@ module Bench
         end
         allocated > 0 ? freed / allocated : nil
       end
+
+      # What tables 3 to 5 tell, beside ours.
+      def told(suite, report, scale, runs, found, sizes)
+        usual = sizes.include?(4) ? 4 : sizes.first
+        figure = { total: :total, collections: ->(x) { ((x.gc["young_ns"] || 0) + (x.gc["full_ns"] || 0)) / 1e6 }, memory: :peak }
+        over = lambda do |mode, key|
+          a, b = [mode, "ED"].map { |m| median(runs[[m, usual]], &figure[key]) }
+          a && b && b > 0 ? a / b.to_f : nil
+        end
+        shares = KEPT.keys.to_h { |m| [m, found[[m, usual]].grep(Array).filter_map { |_, list| reclaimed(list) }] }
+        report.note("Over ED's, young space #{usual} MB, beside the paper's table 3 (its memory is the least that the program needs, ours the highest resident) and what table 4 has of the server compiler:")
+        report.table(["mode", "total", "paper's, table 3", "paper's, table 4", "collections' time", "paper's", "memory", "paper's", "freed by young %", "paper's"], KEPT.keys.map do |m|
+          server = Paper::TABLE_4[m][0] / Paper::TABLE_4["ED"][0].to_f
+          [m, *[over.(m, :total), Paper.over_ed(m, :total), server, over.(m, :collections), Paper.over_ed(m, :collections), over.(m, :memory), Paper.over_ed(m, :memory)].map { |v| v && format("%.3f", v) },
+           shares[m].empty? ? nil : percent(Stats.median(shares[m])), Paper::FREED[m]&.to_s]
+        end)
+        rows = KEPT.keys.drop(2).unshift("SQ").flat_map { |m| %i[total collections memory].map { |k| ["#{m}, #{k}", [over.(m, k), Paper.over_ed(m, k)].map { |v| v && [v] }] } }
+        report.plot("table3-#{scale}.svg", "Table 3", Plot.bars("Over event handlers, scale #{scale}", y: "over ED's", names: ["kumi", "paper, table 3"], rows: rows, bounds: [["ED", 1.0]]),
+                    "Lower is better; 1 is event handlers by hand. Compare DD kept with DD cut: their difference is what cutting brings, in the paper and here. The collections of ours are those of all workers.") if rows.any? { |_, v| v[0] }
+        ratio = lambda do |young|
+          pairs = runs[["DD kept", young]].zip(runs[["DD cut", young]]).filter_map { |a, b| a.is_a?(Run) && b.is_a?(Run) && a.total / b.total }
+          pairs.empty? ? nil : Stats.ratio(pairs)
+        end
+        chart = Plot.new("Total without cutting over that with it, scale #{scale}", x: "young space, MB", y: "DD kept over DD cut", x_scale: :log2, zero: false)
+        chart.line("kumi", sizes.filter_map { |y| (r = ratio.(y)) && [y, *r] })
+        chart.line("paper, table 5", Paper.kept_over_cut.map { |y, v| [y, v] })
+        report.plot("table5-#{scale}.svg", "Table 5", chart, "At 1 cutting brings nothing; above 1 it saves that share of the time. The paper's line says that a large young space hides what lists that are not cut cost; a line of ours near 1 says that they cost nothing here at any size.") unless chart.empty?
+        report.note("The paper's table 5 in ms, kept and cut: #{Paper::TABLE_5.map { |y, r| "#{y} MB #{r["DD kept"].total} and #{r["DD cut"].total}" }.join(", ")}; with survivors as large as the young space (its O1) #{Paper::O1["DD kept"].total} and #{Paper::O1["DD cut"].total}. Its sizes are those of Java's new generation.")
+      end
     end
   end
 
@@ -63,12 +92,13 @@ module Bench
         ["#{young} MB, #{mode}", XML.s(XML.median(r, &:total)), Bench.figure(gc.("young_count")), Bench.figure(gc.("young_ns", 1e6)), Bench.figure(gc.("full_count")), Bench.figure(gc.("full_ns", 1e6)),
          Bench.figure(gc.("window_count")), Bench.figure(gc.("window_ns", 1e6)), freed.empty? ? nil : XML.percent(Stats.median(freed)), XML.percent(XML.median(r, &:published)), Bench.mb(XML.median(r, &:peak))]
       end)
-      chart = Plot.new("Live after each collection, scale #{scale}, young space 4 MB", x: "seconds", y: "MB")
+      XML.told(suite, report, scale, runs, found, sizes)
+      chart = Plot.new("Live after each collection, scale #{scale}, young space 4 MB", x: "seconds", y: "live, MB")
       XML::KEPT.each_key do |m|
         list = found[[m, 4]].grep(Array).first&.last || []
         chart.line(m, list.reject { |c| c.kind.start_with?("window") }.map { |c| [c.at, c.after / 1e6] })
       end
-      report.plot("memory-live-#{scale}.svg", "Figure 14", chart) unless chart.empty?
+      report.plot("memory-live-#{scale}.svg", "Figure 14", chart, "Lower is better. A line that climbs until a full collection is of a mode whose garbage young collections do not find; the paper's figure 14 (no figures in text) has DD kept climb after one input has ended, and DD cut stay level.") unless chart.empty?
       report.data["memory #{scale}"] = found.map { |i, list| { item: i, runs: list.map { |r| r.is_a?(Array) ? { run: r[0].to_h, collections: r[1].map(&:to_h) } : r } } }
     end
   end
@@ -96,7 +126,7 @@ module Bench
   experiment "resident", "resident memory of the join over time, and above an idle runtime" do |suite, report|
     report.section("Resident memory over time", "The join at 140 Mbps, scale 0.01, looked at from outside every 20 ms.")
     XML.prepare(suite)
-    chart = Plot.new("Resident memory, 140 Mbps", x: "seconds", y: "MB")
+    chart = Plot.new("Resident memory, 140 Mbps", x: "seconds", y: "resident, MB")
     XML::KEPT.each do |name, words|
       points = XML.resident(suite, words)
       chart.line(name, points.map { |t, b| [t, b / 1e6] })
@@ -104,7 +134,7 @@ module Bench
     rescue Child::Failed => e
       report.note("Failed: #{name}: #{e.message}")
     end
-    report.plot("resident.svg", "Resident memory", chart) unless chart.empty?
+    report.plot("resident.svg", "Resident memory", chart, "Lower is better. Compare how high each line gets, and whether it keeps climbing once orders has ended and rows of lineitem are no longer kept.") unless chart.empty?
     idle = XML.idle(suite)
     found = suite.rounds([["DD adaptive", XML::Wire.shared(250)]], reps: 3) { |(m, w), _| XML.join(suite, m, 0.01, w) }
     peak = XML.median(found.values[0], &:peak)

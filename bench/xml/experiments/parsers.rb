@@ -44,7 +44,7 @@ module Bench
     report.table(["times as fast, in pairs", "mean (95 % interval)"], compared.map { |name, r, _| [name, XML.interval(r)] })
     compared.each { |name, r, least| report.bound(name, r && r[0], least, "x", least: true) }
     rows = names.map { |n| [n, %w[T E P].map { |m| rate.(n, m)&.then { |v| [v] } }] }
-    report.plot("parsers.svg", "Parsers", Plot.bars("Throughput", y: "MB/s", names: %w[T E P], rows: rows)) unless by.values.all?(&:empty?)
+    report.plot("parsers.svg", "Parsers", Plot.bars("Throughput", y: "MB/s", names: %w[T E P], rows: rows), "Higher is better. Compare bars of one letter: T is all events, E and P are 16 fields of a row made into values, P with a sum that Ruby and Python can afford, so that a library from Ruby is compared with others from Ruby.") unless by.values.all?(&:empty?)
     report.data["parsers"] = items.map { |i| { name: i[0], mode: i[1], runs: found[i] } }
   end
 

@@ -30,7 +30,7 @@ module Bench
     report.say("**Total over ED's, in pairs**", "")
     report.table(["inputs", *ours], wires.map { |w| [w.name, *ours.map { |m| XML.interval(XML.ratio(found, [m, w], ["ED", w], &:total)) }] })
     rows = wires.map { |w| [w.name[/\A[^:]*/], modes.map { |m| XML.median(found[[m, w]], &:over)&.then { |v| [v] } }] }
-    report.plot("uneven.svg", "Uneven inputs", Plot.bars("Total over the wire's own time", y: "ratio", names: modes, rows: rows, base: 1.0)) unless rows.all? { |_, v| v.compact.empty? }
+    report.plot("uneven.svg", "Uneven inputs", Plot.bars("Total over the wire's own time", y: "ratio", names: modes, rows: rows, base: 1.0), "Lower is better; 1 is what the wire itself needs. A mode that waits for one input while the other has come stands above the others of its group. The paper proposes to follow changing rates and has no figures of it.") unless rows.all? { |_, v| v.compact.empty? }
     report.data["uneven"] = XML.raw(found)
   end
 end

@@ -14,7 +14,7 @@ Bench.experiment "first", "a figure" do |suite, report|
   count.("first")
   report.section("First", "One figure.")
   report.table(%w[what figure], [["first", "17"]])
-  report.plot("first.svg", "a chart", "<svg/>")
+  report.plot("first.svg", "a chart", "<svg/>", "Higher is more.")
   report.bound("first", 1, 2, "ms")
 end
 Bench.experiment "second", "another one" do |suite, report|
@@ -80,6 +80,7 @@ fn a_command_that_was_stopped_goes_on_where_it_was() {
     for part in [
         "| first |     17 |",
         "![a chart](first.svg)",
+        "*Higher is more.*",
         "| second |     18 |",
         "| first |     1 ms | <= 2 ms | yes |",
         ", commit ",
