@@ -3,12 +3,15 @@ module Bench
   class Calibration
     # Above the lowest by more than this the machine was busy with something else.
     LIMIT = 1.10
-    WORK = "head -c 200000000 /dev/zero | sha256sum"
+    BYTES = 200_000_000
+    QUICK_BYTES = 40_000_000
 
     attr_reader :lowest
 
-    def initialize(cores, lowest = nil)
+    # `lowest` is of the same work.
+    def initialize(cores, quick, lowest = nil)
       @cores = cores
+      @work = "head -c #{quick ? QUICK_BYTES : BYTES} /dev/zero | sha256sum"
       @lowest = lowest
     end
 
@@ -16,7 +19,7 @@ module Bench
     def measure
       took = Array.new(3) do
         from = Bench.now
-        children = Array.new(@cores) { Process.spawn("sh", "-c", WORK, out: File::NULL, err: File::NULL) }
+        children = Array.new(@cores) { Process.spawn("sh", "-c", @work, out: File::NULL, err: File::NULL) }
         children.each { |c| Process.wait(c) }
         (Bench.now - from) * 1000
       end

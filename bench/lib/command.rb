@@ -47,7 +47,7 @@ module Bench
       @ledgers = EXPERIMENTS.to_h { |name, _| [name, ledger(name, machine)] }
       other = @options[:out] && @ledgers.values.first.other_machine
       abort "#{@path}: #{@options[:out]} has figures of another machine (#{other}). Give another --out, or remove #{@options[:out]}/#{Ledger::FOLDER}" if other
-      @calibration = Calibration.new(suite.cores, @ledgers.values.first.calibration)
+      @calibration = Calibration.new(suite.cores, quick?, @ledgers.values.first.calibration(quick?))
       head(suite, report, machine)
       names.each { |name| measure(name, suite, report) }
       # What was kept before of others stays in the report.
@@ -150,7 +150,7 @@ module Bench
         found = try(name, suite, report)
         @calibrated = @calibration.measure
         found.merge!("date" => Time.now.utc.strftime("%Y-%m-%d %H:%M UTC"), "commit" => commit, "load" => [load, Calibration.load], "calibration" => [before, @calibrated],
-                     "quick" => @options[:quick] || false, "rounds" => @options[:reps])
+                     "quick" => quick?, "rounds" => @options[:reps])
         least = @now[name] && @calibration.excess(*@now[name]["calibration"])
         @ledgers[name][name] = @now[name] = found if least.nil? || @calibration.excess(*found["calibration"]) < least
         break if found["failed"] || !@calibration.busy?(*found["calibration"])
@@ -170,6 +170,8 @@ module Bench
       end
       found.merge!("failed" => failed)
     end
+
+    def quick? = !!@options[:quick]
 
     # The tree's; with a + where it was changed since.
     def commit

@@ -30,8 +30,8 @@ module Bench
       found if found && found["of"] == @of && !found["failed"]
     end
 
-    # The lowest calibration of all that is kept.
-    def calibration = kept.filter_map { |_, k| k["calibration"]&.min }.min
+    # The lowest calibration of all quick ones that are kept, or of all others.
+    def calibration(quick) = kept.filter_map { |_, k| k["calibration"]&.min if k["quick"] == quick }.min
 
     def []=(name, found)
       return unless @folder
