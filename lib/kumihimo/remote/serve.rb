@@ -83,8 +83,9 @@ module Kumihimo
             nil while (how = serve_next(how))
           rescue Segments::NotConnected
             # It has left.
-          rescue CalledOff, StandardError
-            # It was meant for none that runs; or keys of a hash in the arguments have a `hash` of their own that raises.
+          rescue CalledOff, StandardError, NoMemoryError
+            # It was meant for none that runs; or keys of a hash in the arguments have a `hash` of their own that raises; or there is no room for the
+            # arguments, and the call is answered as one that was not done.
             how = 0
             retry
           ensure
