@@ -3,6 +3,7 @@
 # the ratio peer / kumi (above 1: kumi is faster), writes the same as JSON.
 require "json"
 require_relative "lib/against"
+require_relative "lib/machine"
 
 ROOT = File.dirname(__dir__)
 AWFY = {
@@ -122,8 +123,6 @@ others.each do |o|
   end
 end
 if options[:json]
-  processor = File.read("/proc/cpuinfo")[/^model name\s*:\s*(.*)/, 1]
-  commit = IO.popen(["git", "-C", __dir__, "rev-parse", "--short", "HEAD"], err: File::NULL, &:read).strip
-  File.write(options[:json], JSON.pretty_generate({ rows: rows, summary: summary, machine: "#{Integer(`nproc`)} x #{processor}", commit: commit,
+  File.write(options[:json], JSON.pretty_generate({ rows: rows, summary: summary, machine: Bench.machine, commit: Bench.commit,
                                                     date: Time.now.utc.strftime("%Y-%m-%d %H:%M UTC"), load: File.read("/proc/loadavg").split[0].to_f, rounds: options[:reps] }))
 end

@@ -4,7 +4,7 @@
 # With a folder to leave them in each experiment's result is kept as soon as it is there (ledger.rb), and the report is put together from all that are
 # kept. An experiment during which the machine was busy with something else (calibration.rb) is repeated.
 require "json"
-%w[stats child plot report suite ledger calibration].each { |f| require_relative f }
+%w[machine stats child plot report suite ledger calibration].each { |f| require_relative f }
 
 module Bench
   EXPERIMENTS = {}
@@ -43,7 +43,7 @@ module Bench
       FileUtils.mkdir_p(@options[:out]) if @options[:out]
       report = Report.new(@options[:out])
       suite = Suite.new(@options, report, programs: @programs, peers: @peers)
-      machine = "#{suite.cores} x #{File.read("/proc/cpuinfo")[/^model name\s*:\s*(.*)/, 1] || "unknown processor"}, Linux #{File.read("/proc/sys/kernel/osrelease").strip}"
+      machine = Bench.machine
       @ledgers = EXPERIMENTS.to_h { |name, _| [name, ledger(name, machine)] }
       other = @options[:out] && @ledgers.values.first.other_machine
       abort "#{@path}: #{@options[:out]} has figures of another machine (#{other}). Give another --out, or remove #{@options[:out]}/#{Ledger::FOLDER}" if other
@@ -174,14 +174,6 @@ module Bench
     def quick? = !!@options[:quick]
 
     # The tree's; with a + where it was changed since.
-    def commit
-      @commit ||= begin
-        git = ->(*words) { IO.popen(["git", "-C", __dir__, *words], err: File::NULL, &:read).strip }
-        id = git.("rev-parse", "--short", "HEAD")
-        id.empty? ? "unknown" : "#{id}#{"+" unless git.("status", "--porcelain", "--untracked-files=no").empty?}"
-      rescue SystemCallError
-        "unknown"
-      end
-    end
+    def commit = @commit ||= Bench.commit
   end
 end

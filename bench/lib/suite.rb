@@ -20,7 +20,7 @@ module Bench
       @callgrind = options[:callgrind]
       @scale = options[:scale]
       @work = Dir.mktmpdir("kumi-bench")
-      @cores = Integer(`nproc`.strip.empty? ? "1" : `nproc`)
+      @cores = Bench.cores
       @absent = []
       @kumi = Runtime.new("kumi", "rb", [options[:kumi]], {})
       @fixed = Runtime.new("kumi fixed", "rb", [options[:fixed]], {}) if options[:fixed]
