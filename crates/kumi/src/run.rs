@@ -57,7 +57,7 @@ pub fn run(mut s: Settings) -> i32 {
         Err(m) => return fail(&m),
     };
     let mut options = runtime_options(&s);
-    if let Err(m) = crate::node::record(&mut options) {
+    if let Err(m) = crate::node::prepare(&mut options) {
         return fail(&m);
     }
     // The process ends with its program: nothing is freed one by one.

@@ -196,6 +196,28 @@ fn a_program_of_nodes_is_recorded_and_replayed() {
     assert!(String::from_utf8_lossy(&run(&["--record", "x", "shelf.rb"]).stderr).contains("--record is for nodes"));
 }
 
+/// Nodes that share cores bear that others take longer: their leases, too, last as many times longer as nodes share a core.
+#[test]
+fn more_nodes_than_cores_are_recorded() {
+    let f = Folder::new("many");
+    let program = format!("{PROGRAM}\nputs \"lease #{{Kumihimo::Segments.const_get(:Apart)::LEASE}}\" if C.self == 'node1'\n");
+    f.write("shelf.rb", &program);
+    let run = |args: &[&str]| {
+        let out = Command::new(env!("CARGO_BIN_EXE_kumi")).args(["run", "--nodes"]).args(args).arg("shelf.rb").current_dir(&f.0).output();
+        let out = out.unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let out = run(&["16", "--record", "rec"]);
+    assert!(out.contains(&format!("lease {}\n", 10 * 16_usize.div_ceil(cores))), "{out}");
+    assert_eq!(std::fs::read_dir(f.0.join("rec")).unwrap().count(), 16);
+    let replay = shows(&f.0, &["rec", "--policy", "FI,FS", "--no-nurseries", "--heap", "2M"]);
+    assert!(replay.starts_with("simulated: rec; 16 nodes, ") && !replay.contains("not recorded"), "{replay}");
+    // Without a recording nobody is more patient than usual, unless that is said.
+    assert!(run(&["2"]).contains("lease 10\n") && run(&["2", "--patience", "7"]).contains("lease 70\n"));
+}
+
 #[test]
 fn a_forks_child_writes_nothing_into_its_parents_recording() {
     let f = Folder::new("fork");

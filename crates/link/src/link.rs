@@ -9,7 +9,7 @@ use crate::serving::Serving;
 use crate::tls::Tls;
 use bytes::Bytes;
 use kumi_membership::{Member, Name};
-use kumi_segments::{FromClient, FromOwner};
+use kumi_segments::{FromClient, FromOwner, Time};
 use kumi_wire::Trace;
 use mio::{Registry, Waker};
 use parking_lot::{Mutex, RwLock};
@@ -51,6 +51,8 @@ pub struct Shared {
     pub registry: Registry,
     pub tls: Mutex<Option<Tls>>,
     pub limits: Limits,
+    /// How many times longer than usual others may take.
+    pub patience: u32,
     pub recorder: Option<Arc<kumi_record::Recorder>>,
     pub thread: Mutex<Option<JoinHandle<()>>>,
     /// Names that are being looked up.
@@ -315,6 +317,11 @@ impl Link {
 }
 
 impl Shared {
+    /// How long that is where others may take longer than usual.
+    pub fn patient(&self, usual: Time) -> Time {
+        usual.saturating_mul(self.patience.into())
+    }
+
     /// The node of this name, in the table.
     pub fn peer(&self, name: &str) -> Peer {
         let name: Name = name.into();

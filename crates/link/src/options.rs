@@ -25,6 +25,10 @@ pub struct Options {
     /// How patient the cluster is. `None`: as its addresses ask for, [`Config::local`](kumi_membership::Config::local) while all that this
     /// node has and hears of are within the machine, [`Config::lan`](kumi_membership::Config::lan) from the first other one on.
     pub membership: Option<kumi_membership::Config>,
+    /// How many times longer than usual others may take before they count as gone, or a way as of no use: with the defaults of `membership`,
+    /// and for all times of `limits`. From 1 on; the same for all nodes. Above 1 nodes share cores, and nobody looks for what comes
+    /// without sleeping.
+    pub patience: u32,
     /// What else the node says of itself: the address of its web page, its number of cores.
     pub about: (Option<String>, Option<u16>),
     /// Bounds.
@@ -45,6 +49,7 @@ impl Options {
             tls: None,
             insecure: false,
             membership: None,
+            patience: 1,
             about: (None, None),
             limits: Limits::default(),
             recorder: None,
@@ -93,6 +98,14 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// The same where everybody takes so many times longer.
+    pub(crate) fn patient(mut self, times: u32) -> Limits {
+        for time in [&mut self.handshake, &mut self.silence] {
+            *time = time.saturating_mul(times);
+        }
+        self
+    }
+
     /// The longest request: somewhat longer than the longest value.
     pub(crate) fn longest(&self) -> usize {
         self.message.clamp(64 << 10, 1 << 30) + (64 << 10)

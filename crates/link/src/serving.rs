@@ -148,10 +148,10 @@ impl Patience {
 }
 
 impl Serving {
-    /// The link's thread. `sleeps` hears whether it sleeps from now on between messages.
-    pub fn run(&self, sleeps: impl Fn(bool), mut outer: Poll) {
+    /// The link's thread. `sleeps` hears whether it sleeps from now on between messages. `shares`: this node has no core to itself.
+    pub fn run(&self, shares: bool, sleeps: impl Fn(bool), mut outer: Poll) {
         let mut events = Events::with_capacity(8);
-        let several = std::thread::available_parallelism().is_ok_and(|n| n.get() > 1);
+        let several = !shares && std::thread::available_parallelism().is_ok_and(|n| n.get() > 1);
         let mut patience = Patience::default();
         let mut looks = true;
         while self.own_turn() {

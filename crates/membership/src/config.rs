@@ -66,6 +66,14 @@ impl Config {
         }
     }
 
+    /// The same where everybody takes so many times longer. News are passed on as often as before.
+    pub fn patient(mut self, times: u32) -> Config {
+        for period in [&mut self.probe_period, &mut self.probe_rtt, &mut self.suspicion, &mut self.hinted_suspicion] {
+            *period = period.saturating_mul(times.max(1));
+        }
+        self
+    }
+
     /// The same with no period so short that nothing else would be done.
     pub(crate) fn sane(mut self) -> Config {
         let least = Duration::from_millis(1);
@@ -126,6 +134,15 @@ mod tests {
         assert_eq!((c.probe_period.as_millis(), c.probe_rtt.as_millis(), c.gossip_period.as_millis()), (3, 1, 4));
         assert!(c.suspicion_of(usize::MAX) > Duration::from_secs(1));
         assert_eq!((Config::local().sane(), Config::lan().sane()), (Config::local(), Config::lan()));
+    }
+
+    #[test]
+    fn who_is_patient_gives_others_more_time_and_says_news_as_soon() {
+        let (usual, patient) = (Config::local(), Config::local().patient(8));
+        assert_eq!((patient.probe_rtt, patient.suspicion), (8 * usual.probe_rtt, 8 * usual.suspicion));
+        assert_eq!((patient.gossip_period, patient.heal_period), (usual.gossip_period, usual.heal_period));
+        assert_eq!((usual.clone().patient(1), usual.clone().patient(0)), (usual.clone(), usual));
+        assert_eq!(patient.clone().sane(), patient);
     }
 
     #[test]

@@ -16,7 +16,8 @@ module Kumihimo
           @notify = ENV.delete("NOTIFY_SOCKET")
           web, token = one["WEB"], one["WEB_TOKEN"]
           name, await, together = one["NAME"], one["AWAIT"], one["TOGETHER"]
-          one["RECORD"] # the command's
+          one["RECORD"] # the command's, as the next one
+          one["PATIENCE"]
           @drain = (one["DRAIN"] || 5).to_f
           tls = %w[CERT KEY CA].map(&one)
           Segments.listen(name, listen: list["LISTEN"], join: list["JOIN"], public: one["PUBLIC"],
@@ -34,7 +35,7 @@ module Kumihimo
           # A program that ends meanwhile waits for it.
           at_exit { @draining&.join }
           end_by("TERM") { |signal| Thread.main.raise(SignalException, signal) }
-          Segments.wait_for_nodes(await.to_i, timeout: 60) if await
+          Segments.wait_for_nodes(await.to_i, timeout: START) if await
           notify("READY=1")
           begin_together if together
         rescue Segments::Error, ArgumentError, SystemCallError => error
@@ -53,16 +54,18 @@ module Kumihimo
         def begin_together
           first, *rest = Segments.nodes.sort
           if first == Segments.node
-            rest.each { Segments.local.take(BEGINS, timeout: 60) }
+            rest.each { Segments.local.take(BEGINS, timeout: START) }
             rest.each { |node| Segments[node].put(BEGINS, true) }
           else
             Segments[first].put(BEGINS, true)
-            Segments.local.take(BEGINS, timeout: 60)
+            Segments.local.take(BEGINS, timeout: START)
           end
         end
 
         BEGINS = "kumi run begins"
-        private_constant :BEGINS
+        # Seconds in which all nodes are to be there, and to have begun.
+        START = 60 * __seg_patience
+        private_constant :BEGINS, :START
         private :begin_together, :rules
 
         # Serves this node's segments until it is told to end.

@@ -135,7 +135,7 @@ module Kumihimo
             failed = failed.empty? ? "" : "; connections that failed: #{failed.join("; ")}"
             raise TimeoutError, "#{all.size} of #{count} nodes within #{timeout} s: #{all.join(", ")}#{failed}"
           end
-          sleep 0.01
+          sleep 0.01 * __seg_patience
         end
         all
       end

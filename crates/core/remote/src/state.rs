@@ -128,7 +128,10 @@ pub fn host(cx: &mut Cx) -> Result<Arc<Host>, Exit> {
     let (a, b) = secret.split_at(8);
     let word = |b: &[u8]| b.iter().fold(0, |n, x| n << 8 | u64::from(*x));
     // Traces between collections are not made: each step of a round that crosses nodes takes a full collection.
-    let options = kumi_remote::Options { lease: lease(), round_every: ROUND_EVERY, incremental: false, ..kumi_remote::Options::default() };
+    let (usual, patience) = (kumi_remote::Options::default(), u64::from(cx.options.patience));
+    let retry = usual.retry.saturating_mul(patience);
+    let round_every = ROUND_EVERY.saturating_mul(patience);
+    let options = kumi_remote::Options { lease: lease(cx), retry, round_every, incremental: false, ..usual };
     let host = Host::new(&node, options, [word(a), word(b)], rounds);
     *here = Some(host.clone());
     drop(here);

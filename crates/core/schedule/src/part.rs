@@ -88,7 +88,7 @@ fn node_id(name: &str) -> NodeId {
 impl Part {
     /// Takes part by this policy.
     pub fn new(node: &Arc<Node>, collector: Collector, policy: Policy) -> Arc<Part> {
-        let inner = Inner::new(kumi_link::now(), node_id(&node.name), node.incarnation, policy);
+        let inner = Inner::new(kumi_link::now(), node_id(&node.name), node.incarnation, policy, node.patience);
         let part = Arc::new(Part {
             node: Arc::downgrade(node),
             collector,
@@ -210,8 +210,11 @@ thread_local! {
 }
 
 impl Inner {
-    fn new(now: Time, me: NodeId, incarnation: u64, policy: Policy) -> Inner {
-        let options = Options { thresholds: Thresholds { f: F, ..Thresholds::default() }, hints: steers(policy), ..Options::default() };
+    /// `patience`: how many times longer than usual the coordinator may take.
+    fn new(now: Time, me: NodeId, incarnation: u64, policy: Policy, patience: u32) -> Inner {
+        let usual = Options::default();
+        let (thresholds, lease) = (Thresholds { f: F, ..usual.thresholds }, usual.lease.saturating_mul(patience.into()));
+        let options = Options { thresholds, lease, hints: steers(policy), ..usual };
         Inner {
             seat: kumi_schedule::Node::new(now, me, incarnation, policy, options),
             members: Members::new([me]),
@@ -443,7 +446,7 @@ mod tests {
     const MS: Time = 1_000_000;
 
     fn some(policy: Policy) -> (RubyHeap, Inner) {
-        let mut inner = Inner::new(0, NodeId(1), 1, policy);
+        let mut inner = Inner::new(0, NodeId(1), 1, policy, 1);
         inner.members = Members::new([NodeId(1), NodeId(2)]);
         inner.names = [(NodeId(1), "one".into()), (NodeId(2), "two".into())].into_iter().collect();
         (RubyHeap::new(), inner)

@@ -307,15 +307,24 @@ pub fn made(cx: &mut Cx) -> Result<&'static Made, Exit> {
     }
 }
 
-/// How long leases between nodes last: `KUMI_SEGMENT_LEASE`, else ten seconds. All nodes are to agree.
-pub fn lease() -> Time {
+/// A second, in nanoseconds.
+const SECOND: Time = 1_000_000_000;
+
+/// How long leases between nodes last: `KUMI_SEGMENT_LEASE`, else ten seconds, times the node's patience; an hour at most. All nodes are to
+/// agree.
+pub fn lease(cx: &Cx) -> Time {
     let said = std::env::var("KUMI_SEGMENT_LEASE").ok().and_then(|v| v.trim().parse::<u64>().ok());
-    said.map_or(10, |s| s.clamp(1, 3600)) * 1_000_000_000
+    said.unwrap_or(10).max(1).saturating_mul(cx.options.patience.into()).min(3600) * SECOND
 }
 
 /// `__seg_lease()`: the same, in seconds.
-fn lease_seconds(_: &mut Cx, _: Value, _: &[Value]) -> R {
-    Ok(Value::fix((lease() / 1_000_000_000) as i64))
+fn lease_seconds(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(Value::fix((lease(cx) / SECOND) as i64))
+}
+
+/// `__seg_patience()`: how many times longer than usual other nodes may take.
+fn patience(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(Value::fix(cx.options.patience.into()))
 }
 
 /// `__seg_setup(class of keys, object, end)`: the library is being loaded; the object stands for nothing, the other at the end of a key.
@@ -323,7 +332,9 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let key_class = cx.arg_class(a, 0)?;
     let seed = cx.hash_seed;
     let incarnation = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64).max(1);
-    let mut node = Node::new(seed, incarnation, NodeOptions { lease: lease(), ..NodeOptions::default() });
+    let usual = NodeOptions::default();
+    let options = NodeOptions { lease: lease(cx), session: usual.session.saturating_mul(cx.options.patience.into()), ..usual };
+    let mut node = Node::new(seed, incarnation, options);
     node.weigh(|c: &Cell| size_of::<Cell>() + c.bytes().map_or(0, |b| b.len()));
     let inner = Inner {
         node,
@@ -401,4 +412,4 @@ pub fn boot(cx: &mut Cx) {
     });
 }
 
-pub static TABLE: &[NativeDef] = &[crate::leaf("__seg_setup", 3, setup), crate::leaf("__seg_lease", 0, lease_seconds)];
+pub static TABLE: &[NativeDef] = &[crate::leaf("__seg_setup", 3, setup), crate::leaf("__seg_lease", 0, lease_seconds), crate::leaf("__seg_patience", 0, patience)];

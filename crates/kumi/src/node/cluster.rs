@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicI32, Ordering::*};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
-Usage: kumi run [--nodes N [--gc-schedule S] [--record DIR]] FILE [arguments]
-       kumi run [--nodes N [--gc-schedule S]] -e 'code' [arguments]
+Usage: kumi run [--nodes N [--gc-schedule S] [--patience N] [--record DIR]] FILE [arguments]
+       kumi run [--nodes N [--gc-schedule S] [--patience N]] -e 'code' [arguments]
 
 Runs a program; with --nodes on N nodes of this machine, each a process of its own, named node1 to nodeN, that know each
 other (Kumihimo::Segments.nodes). Their output has the node's name in front. One Ctrl-C ends them all. The status is that
@@ -19,6 +19,8 @@ of the first node that failed, else 0; when one fails, the others are ended.
 
   -n, --nodes N        how many nodes
       --gc-schedule S  when they collect (kumi node --help names the schedules)
+      --patience N     how many times longer than usual nodes may take before they count as gone (1; with --record as
+                       many as there are nodes for each core)
       --record DIR     write down in DIR what each node does, for kumi simulate. Nodes have one worker each then
   -h, --help           this page
 ";
@@ -40,7 +42,7 @@ pub enum Run {
 
 /// `kumi run ...`
 pub fn main(args: &[String]) -> Run {
-    let (mut nodes, mut record, mut schedule) = (None, None, None);
+    let (mut nodes, mut record, mut schedule, mut patience) = (None, None, None, None);
     let mut rest = args.iter();
     let mut program: Vec<String> = Vec::new();
     while let Some(a) = rest.next() {
@@ -64,6 +66,13 @@ pub fn main(args: &[String]) -> Run {
                 Some(dir) => record = Some(dir),
                 None => return wrong("--record needs a folder"),
             },
+            "--patience" => {
+                let n = joined.or_else(|| rest.next().cloned()).unwrap_or_default();
+                match n.parse::<u32>() {
+                    Ok(n @ 1..) => patience = Some(n),
+                    _ => return wrong(&format!("--patience needs a number from 1 on, not {n:?}")),
+                }
+            }
             "--gc-schedule" => {
                 let s = joined.or_else(|| rest.next().cloned()).unwrap_or_default();
                 if kumi_schedule::Policy::named(&s).is_none() {
@@ -82,13 +91,20 @@ pub fn main(args: &[String]) -> Run {
     }
     match nodes {
         None if record.is_some() => wrong("--record is for nodes: kumi run --nodes N --record DIR FILE"),
+        None if patience.is_some() => wrong("--patience is for nodes: give their number by --nodes N"),
         None if schedule.is_some() => wrong("--gc-schedule is for nodes: give their number by --nodes N"),
         None => Run::Alone(program),
-        Some(n) => Run::Done(start(n, &Nodes { record, schedule }, &program).unwrap_or_else(|e| {
+        Some(n) => Run::Done(start(n, &Nodes { patience: patience.or_else(|| record.as_ref().map(|_| sharing(n))), record, schedule }, &program).unwrap_or_else(|e| {
             crate::say::err(format_args!("kumi run: {e}"));
             1
         })),
     }
+}
+
+/// How many of so many nodes share a core.
+fn sharing(nodes: usize) -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    nodes.div_ceil(cores) as u32
 }
 
 fn wrong(m: &str) -> Run {
@@ -123,6 +139,7 @@ impl Drop for Sockets {
 
 /// What is said of all nodes.
 struct Nodes {
+    patience: Option<u32>,
     record: Option<String>,
     schedule: Option<String>,
 }
@@ -175,6 +192,7 @@ fn spawn(me: &Path, sockets: &Sockets, (n, nodes): (usize, usize), all: &Nodes, 
         c.args(["--join", &sockets.of(other)]);
     }
     c.args(all.record.iter().flat_map(|dir| ["--record", dir]));
+    c.args(all.patience.iter().flat_map(|p| ["--patience".to_string(), p.to_string()]));
     c.args(all.schedule.iter().flat_map(|s| ["--gc-schedule", s]));
     c.env("KUMI_NODE_TOGETHER", "1").args(program).stdout(Stdio::piped()).stderr(Stdio::piped());
     // The terminal's input is the first node's.

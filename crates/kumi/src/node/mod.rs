@@ -37,6 +37,7 @@ nodes by their names (Kumihimo::Segments[\"east\"]). Without FILE it only serves
       --log-format F   how: text, json, or auto, which is text on a terminal
       --gc-schedule S  when nodes collect, the same for all (docs/SCHEDULES.md): independent, synchronised,
                        adaptive-synchronised, adaptive-independent, staggered, forecast, measured, interruptible, combined
+      --patience N     others may take N times longer than usual before they count as gone; the same for all nodes (1)
       --record DIR     write down in DIR/NAME.recording what this node does, for kumi simulate. It has one worker then
       --config FILE    read what is not said otherwise from a TOML file: each option without its dashes, name, program,
                        and [[allow]] for what other nodes may do. Name it before the program
@@ -48,7 +49,7 @@ nodes by their names (Kumihimo::Segments[\"east\"]). Without FILE it only serves
 Options may stand in the environment, too, which comes before the file: KUMI_NODE_LISTEN, KUMI_NODE_JOIN (several with
 commas between), KUMI_NODE_PUBLIC, KUMI_NODE_CERT, KUMI_NODE_KEY, KUMI_NODE_CA, KUMI_NODE_INSECURE, KUMI_NODE_AWAIT,
 KUMI_NODE_DRAIN, KUMI_NODE_HAND_OVER, KUMI_NODE_WEB, KUMI_NODE_WEB_TOKEN, KUMI_NODE_LOG_LEVEL, KUMI_NODE_LOG_FORMAT,
-KUMI_NODE_RECORD, KUMI_NODE_GC_SCHEDULE, KUMI_NODE_CONFIG.
+KUMI_NODE_PATIENCE, KUMI_NODE_RECORD, KUMI_NODE_GC_SCHEDULE, KUMI_NODE_CONFIG.
 
 Examples:
   kumi node east --listen 127.0.0.1:7000
@@ -63,6 +64,8 @@ const TOGETHER: &str = "KUMI_NODE_TOGETHER";
 const SERVES: &str = "KUMI_NODE_SERVES";
 /// Where a recording goes.
 const RECORD: &str = "KUMI_NODE_RECORD";
+/// How many times longer than usual others may take.
+const PATIENCE: &str = "KUMI_NODE_PATIENCE";
 /// The configuration file.
 const CONFIG: &str = "KUMI_NODE_CONFIG";
 
@@ -125,13 +128,15 @@ pub fn parse(args: &[String]) -> Command {
     Command::Program(all)
 }
 
-/// Has the runtime recorded, where that was asked for.
+/// What the runtime is to know of the node that it is, if it is one: its patience, and whether it is recorded.
 ///
 /// # Errors
-/// The file can't be made.
-pub fn record(options: &mut kumi_vm::Options) -> Result<(), String> {
+/// The recording can't be made.
+pub fn prepare(options: &mut kumi_vm::Options) -> Result<(), String> {
     let said = |name| std::env::var(name).ok().filter(|v| !v.is_empty());
-    let (Some(folder), Some(node)) = (said(RECORD), said("KUMI_NODE_NAME")) else { return Ok(()) };
+    let Some(node) = said("KUMI_NODE_NAME") else { return Ok(()) };
+    options.patience = said(PATIENCE).and_then(|p| p.parse().ok()).map_or(1, |p: u32| p.clamp(1, settings::MOST_PATIENT));
+    let Some(folder) = said(RECORD) else { return Ok(()) };
     let recorder = kumi_record::Recorder::create(std::path::Path::new(&folder), &node);
     let recorder = recorder.map_err(|e| format!("{folder}: the recording can't be made: {e}"))?;
     // A worker is a clock; what marks belongs to it.

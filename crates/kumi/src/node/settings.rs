@@ -62,6 +62,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("web-token", "KUMI_NODE_WEB_TOKEN", Kind::Text, "a secret", "a new one at each start"),
     setting("log-level", "KUMI_NODE_LOG_LEVEL", Kind::Word(&["info", "warn", "error", "off"]), "a level", "error; info without a program"),
     setting("log-format", "KUMI_NODE_LOG_FORMAT", Kind::Word(&["auto", "text", "json"]), "a format", "auto: text on a terminal, else json"),
+    setting("patience", "KUMI_NODE_PATIENCE", Kind::Count, "how many times longer than usual others may take", "1"),
     setting("record", "KUMI_NODE_RECORD", Kind::File, "a folder", "nothing is recorded"),
     setting(
         "gc-schedule",
@@ -72,6 +73,9 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("allow", "KUMI_NODE_ALLOW", Kind::Rules, "", "all members may do all"),
 ];
+
+/// More patience counts as this much.
+pub const MOST_PATIENT: u32 = 1000;
 
 /// The setting of this name.
 pub fn find(name: &str) -> Option<&'static Setting> {

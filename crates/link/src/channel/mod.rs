@@ -65,6 +65,8 @@ const HELD_BYTES: usize = 8 << 10;
 pub struct Channel {
     /// Its name to the poll.
     pub token: usize,
+    /// It is a Unix socket.
+    within: bool,
     socket: Socket,
     state: Mutex<State>,
     /// Something other than gossip went or came since it was last asked.
@@ -170,7 +172,8 @@ impl Channel {
             last: None,
             high: false,
         };
-        Channel { token, socket, state: Mutex::new(state), used: AtomicBool::new(true), bulk: AtomicBool::new(false) }
+        let within = socket.local_addr().is_ok_and(|a| a.is_unix());
+        Channel { token, within, socket, state: Mutex::new(state), used: AtomicBool::new(true), bulk: AtomicBool::new(false) }
     }
 
     /// Sends a message, or has it wait. `most`: bytes that may wait. Where it fails as `Slow` the serving thread is to be told, which closes it.
@@ -356,7 +359,7 @@ impl Channel {
 
     /// Nothing that was sent on it arrives any more.
     pub fn is_stuck(&self) -> bool {
-        stuck::is_stuck(&self.socket)
+        !self.within && stuck::is_stuck(&self.socket)
     }
 
     /// It is to be closed, and what its system still holds is of no use to anybody.

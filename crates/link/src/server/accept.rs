@@ -228,7 +228,7 @@ impl Server {
         self.lines.insert(token, line);
         self.sources.came(source);
         if self.lines.len() == 1 {
-            self.sweep_at = at + super::sweep::EVERY;
+            self.sweep_at = at + self.shared.patient(super::sweep::EVERY);
         }
         Some(token)
     }

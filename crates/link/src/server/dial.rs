@@ -319,8 +319,9 @@ impl Server {
         if let Some(line) = self.lines.get_mut(&token) {
             line.failures = dial.failures;
         }
+        let fresh = self.shared.patient(FRESH);
         for (since, packet) in dial.packets {
-            if at.saturating_sub(since) < FRESH {
+            if at.saturating_sub(since) < fresh {
                 self.say(token, kind::GOSSIP, &packet);
             }
         }

@@ -23,7 +23,7 @@ impl Server {
                 Action::Up(member) => {
                     if self.within && !super::is_local(member.address()) {
                         self.within = false;
-                        self.membership.set_patience(at, Config::lan());
+                        self.membership.set_patience(at, Config::lan().patient(self.shared.patience));
                     }
                     self.host.member_up(&member);
                     self.confirmed(at, &member);

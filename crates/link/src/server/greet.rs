@@ -155,8 +155,9 @@ impl Server {
     /// It is to show that it is there.
     fn prove(&mut self, at: Time, token: usize) {
         self.say(token, kind::PING, &[]);
+        let until = at.saturating_add(self.shared.patient(PROOF));
         if let Some(line) = self.lines.get_mut(&token) {
-            line.deadline.get_or_insert(at + PROOF);
+            line.deadline.get_or_insert(until);
         }
     }
 

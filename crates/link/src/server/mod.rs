@@ -151,8 +151,9 @@ impl Link {
         let mut random = Random::new();
         let at = now();
         let within = options.membership.is_none() && listening.iter().chain([&address]).chain(&options.join).all(|a| is_local(a));
-        let patience = options.membership.clone().unwrap_or(if within { Config::local() } else { Config::lan() });
-        let mut membership = Membership::new(me.clone(), patience, random.next(), at);
+        let times = options.patience.max(1);
+        let usual = || if within { Config::local() } else { Config::lan() }.patient(times);
+        let mut membership = Membership::new(me.clone(), options.membership.clone().unwrap_or_else(usual), random.next(), at);
         for seed in &options.join {
             membership.join(at, &Address::parse(seed)?.to_string()).map_err(LinkError::Member)?;
         }
@@ -172,7 +173,8 @@ impl Link {
             waker,
             registry,
             tls: parking_lot::Mutex::new(options.tls),
-            limits: options.limits,
+            limits: options.limits.patient(times),
+            patience: times,
             recorder: options.recorder,
             thread: Default::default(),
             lookups: AtomicUsize::new(0),
@@ -214,7 +216,7 @@ impl Link {
             let shared = handle.shared.clone();
             shared.serving.give(server);
             drop(handle);
-            shared.serving.run(|on| host.sleeps(on), outer);
+            shared.serving.run(times > 1, |on| host.sleeps(on), outer);
         };
         let thread = std::thread::Builder::new().name(format!("kumi-link {}", options.name)).spawn(run).map_err(LinkError::System)?;
         *link.shared.thread.lock() = Some(thread);
@@ -605,7 +607,7 @@ impl Server {
     /// Is there something that was said before the stop and has not gone out? For a moment it is waited for: an acknowledgement that is lost
     /// brings a segment back.
     fn lingers(&mut self, at: Time) -> bool {
-        let until = *self.ends_at.get_or_insert(at + LINGER);
+        let until = *self.ends_at.get_or_insert(at + self.shared.patient(LINGER));
         at < until && self.lines.values().any(|l| l.phase >= Phase::Open && l.channel.backlog() > 0)
     }
 }

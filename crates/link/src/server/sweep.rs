@@ -15,16 +15,16 @@ const IDLE: Time = 30_000 * MS;
 
 impl Server {
     pub(super) fn sweep(&mut self, at: Time) {
-        self.sweep_at = at + EVERY;
+        self.sweep_at = at + self.shared.patient(EVERY);
         let limits = &self.shared.limits;
         let (handshake, silence) = (limits.handshake.as_nanos() as Time, limits.silence.as_nanos() as Time);
-        let idle = limits.idle;
+        let (idle, unused_after) = (limits.idle, self.shared.patient(IDLE));
         let (mut late, mut stuck, mut silent, mut quiet, mut unused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (&token, line) in &mut self.lines {
             let since = at.saturating_sub(line.heard);
             let shakes = line.phase < Phase::Aside;
             let patience = match &line.dialed {
-                Some(address) if line.phase == Phase::Connecting => handshake.min(self.dials.patience(at, address)),
+                Some(address) if line.phase == Phase::Connecting => handshake.min(self.shared.patient(self.dials.patience(at, address))),
                 _ => handshake,
             };
             if shakes && at.saturating_sub(line.since) > patience {
@@ -41,7 +41,7 @@ impl Server {
             }
             if line.channel.used.swap(false, Ordering::Relaxed) {
                 line.used = at;
-            } else if line.phase == Phase::Open && at.saturating_sub(line.used) > IDLE {
+            } else if line.phase == Phase::Open && at.saturating_sub(line.used) > unused_after {
                 unused.push((line.used, token));
             }
         }

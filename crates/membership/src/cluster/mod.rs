@@ -273,7 +273,8 @@ impl Membership {
         }
         if !self.heals && (!self.seeds.is_empty() || self.table.up() + self.table.down() > 0) {
             self.heals = true;
-            let wait = if self.has_joined() { self.config.heal_period } else { self.config.probe_period };
+            let heal = self.config.heal_period;
+            let wait = if self.has_joined() { heal } else { self.config.probe_period.min(heal) };
             self.desk.clock.after(ns(wait), Due::Heal);
         }
         if !self.forgets && self.table.down() > 0 {

@@ -334,6 +334,19 @@ fn the_last_two_find_each_other_again() {
     assert!(took < 2 * SECOND, "{took}");
 }
 
+/// As nodes do that share a core with many others.
+#[test]
+fn who_stands_still_for_seconds_is_not_down_where_all_are_patient() {
+    let mut w = cluster(5, 1, Config::local().patient(16));
+    for i in 0..5 {
+        w.pause(i, 4 * SECOND);
+        w.run(w.now + 5 * SECOND, |_| false);
+    }
+    assert!(w.nodes.iter().all(|n| !n.told.iter().any(|t| matches!(t.1, Action::Down(..)))) && w.agrees());
+    w.crash(4);
+    assert!(agree(&mut w, 16 * NOTICE).unwrap() > 4 * SECOND);
+}
+
 #[test]
 fn patience_on_a_network() {
     let mut w = cluster(16, 1, Config::lan());

@@ -4,6 +4,7 @@ mod arrive;
 mod lend;
 mod options;
 mod peer;
+mod peers;
 mod round;
 mod say;
 mod session;
@@ -15,8 +16,9 @@ use crate::name::{Error, Life, NodeId, Ref};
 use crate::planted::{Bug, planted};
 use crate::table::{Exports, Import, Imports, State};
 use peer::Peer;
+use peers::Peers;
 use round::{Lead, Round};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 pub use arrive::Arrived;
 pub use lend::{Item, Parcel};
@@ -67,7 +69,7 @@ pub struct Remote {
     epochs: u64,
     exports: Exports,
     imports: Imports,
-    peers: BTreeMap<NodeId, Peer>,
+    peers: Peers,
     actions: VecDeque<Action>,
     stats: Stats,
     /// Rounds that this node took part in.
@@ -96,7 +98,7 @@ impl Remote {
             seed: secret[0] ^ secret[1],
             o,
             epochs: 0,
-            peers: BTreeMap::new(),
+            peers: Peers::default(),
             actions: VecDeque::new(),
             stats: Stats::default(),
             turn: 0,
@@ -294,6 +296,10 @@ impl Remote {
     /// All imports, with their references.
     pub fn imports(&self) -> impl Iterator<Item = (Import, Ref)> {
         self.imports.each().map(|(i, e)| (i, e.r))
+    }
+    /// Objects that nobody else holds any more, since the beginning.
+    pub fn given_back(&self) -> u64 {
+        self.stats.released + self.stats.swept
     }
     /// What was counted.
     pub fn stats(&self) -> Stats {

@@ -233,8 +233,7 @@ impl Remote {
 
     /// When [`Remote::tick`] is to be called next.
     pub fn next_deadline(&self) -> Option<Time> {
-        let peers = self.peers.values().filter_map(|p| p.deadline(&self.o));
-        peers.chain(self.round_deadline()).min()
+        self.peers.soonest(&self.o).into_iter().chain(self.round_deadline()).min()
     }
     /// Time goes on: what is due is done.
     pub fn tick(&mut self, now: Time) {
@@ -244,7 +243,7 @@ impl Remote {
         }
         self.lead_on(now);
         self.go_on(now);
-        for (to, p) in &mut self.peers {
+        for (to, p) in self.peers.iter_mut() {
             p.transmit(now, &self.o, self.me, |packet| {
                 self.stats.packets += 1;
                 self.stats.ops += packet.ops.len() as u64;

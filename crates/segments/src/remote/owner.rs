@@ -96,6 +96,8 @@ pub struct Node<V, W> {
     /// Clients by the numbers of their sessions, which begin with 1.
     names: BTreeMap<u32, Box<[u8]>>,
     last_session: u32,
+    /// No session ends before.
+    session_ends: Time,
     /// The last incarnations of clients that have no session.
     fences: BTreeMap<Box<[u8]>, u64>,
     /// Calls that were answered in the course of a change.
@@ -202,6 +204,7 @@ impl<V: Clone, W> Node<V, W> {
             sessions: BTreeMap::new(),
             names: BTreeMap::new(),
             last_session: 0,
+            session_ends: Time::MAX,
             fences: BTreeMap::new(),
             answered: Vec::new(),
             refused_keys: 0,
@@ -266,17 +269,20 @@ impl<V: Clone, W> Node<V, W> {
     }
     /// When [`tick`](Self::tick) has something to do next.
     pub fn next_deadline(&self) -> Option<Time> {
-        let sessions = self.sessions.values().map(|s| s.heard.saturating_add(self.options.session)).min();
+        let sessions = (!self.sessions.is_empty()).then_some(self.session_ends);
         self.manager.next_deadline().into_iter().chain(sessions).min()
     }
     /// Does what is due.
     pub fn tick(&mut self, now: Time, mut wake: impl FnMut(&W), send: Send<V>) {
         self.with(&mut wake, |m, w| m.tick(now, w));
-        let long = self.options.session;
-        let over: Vec<Box<[u8]>> =
-            self.sessions.iter().filter(|(_, s)| s.heard.saturating_add(long) <= now).map(|(n, _)| n.clone()).collect();
-        for name in over {
-            self.end_session(now, &name, &mut wake);
+        if self.session_ends <= now {
+            let long = self.options.session;
+            let over: Vec<Box<[u8]>> =
+                self.sessions.iter().filter(|(_, s)| s.heard.saturating_add(long) <= now).map(|(n, _)| n.clone()).collect();
+            for name in over {
+                self.end_session(now, &name, &mut wake);
+            }
+            self.session_ends = self.sessions.values().map(|s| s.heard.saturating_add(long)).min().unwrap_or(Time::MAX);
         }
         self.flush(now, send);
     }
@@ -351,6 +357,7 @@ impl<V: Clone, W> Node<V, W> {
         }
         if let Some(s) = self.sessions.get_mut(client) {
             s.heard = now;
+            self.session_ends = self.session_ends.min(now.saturating_add(self.options.session));
             if let Body::Sync { number, .. } = m.body {
                 s.sync = number;
             }

@@ -45,6 +45,9 @@ pub struct Options {
     pub warn_unused_block: AtomicBool,
     /// What its one worker does is written down there.
     pub recorder: Option<Arc<Recorder>>,
+    /// How many times longer than usual everything may last that others do for this runtime, such as other nodes; from 1 on. So many
+    /// processes may share each core.
+    pub patience: u32,
 }
 
 impl Options {
@@ -73,6 +76,7 @@ impl Default for Options {
             warn_performance: AtomicBool::new(false),
             warn_unused_block: AtomicBool::new(false),
             recorder: None,
+            patience: 1,
         }
     }
 }

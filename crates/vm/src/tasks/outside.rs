@@ -7,6 +7,7 @@
 //! come one by one beside running code, never at the stop.
 //!
 //! A watch may want one in any case, for what others wait for: that comes after [`SOON_NS`], or ten times as long as the last one took.
+//! Where others may take longer than usual ([`Options::patience`](crate::Options)), so do both.
 //!
 //! Invariant: while `armed`, one timer of the scheduler is set (task 0, [`TIMER`]); while `rung`, another one ([`BELL`]). While armed the
 //! clock ticks, so that a busy worker sees it.
@@ -83,10 +84,12 @@ pub(crate) struct Outside {
     slice: AtomicBool,
     /// When the last full collection at one stop was.
     whole: AtomicU64,
+    /// How many times longer than usual others may take.
+    patience: u64,
 }
 
-impl Default for Outside {
-    fn default() -> Self {
+impl Outside {
+    pub fn new(patience: u32) -> Self {
         Outside {
             watches: Mutex::default(),
             armed: AtomicBool::new(false),
@@ -96,14 +99,12 @@ impl Default for Outside {
             pause: AtomicU64::new(0),
             slice: AtomicBool::new(false),
             whole: AtomicU64::new(now_ns()),
+            patience: patience.into(),
         }
     }
-}
-
-impl Outside {
     fn interval(&self, asks: Asks) -> u64 {
         let (least, pauses) = if asks == Asks::Collection { (SOON_NS, SOON_PAUSES) } else { (LEAST_NS, PAUSES) };
-        least.max(self.pause.load(Relaxed).saturating_mul(pauses))
+        least.saturating_mul(self.patience).max(self.pause.load(Relaxed).saturating_mul(pauses))
     }
     /// When the next collection may come.
     fn due(&self, asks: Asks) -> u64 {

@@ -404,7 +404,7 @@ impl Inner {
             }
         }
         self.note_round(after);
-        let released = self.seen.stats().released + self.seen.stats().swept;
+        let released = self.seen.given_back();
         if std::mem::replace(&mut self.released, released) != released {
             after.wake(self.servers.stir());
         }

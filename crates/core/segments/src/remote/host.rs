@@ -13,6 +13,7 @@ use kumi_membership::{Member, Why as Gone};
 use kumi_segments::{Body, FromClient, FromOwner, Time};
 use kumi_wire::{Bytes, Trace};
 use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 
 /// The node as the link knows it.
@@ -141,14 +142,17 @@ impl Host for Serving {
     fn deadline(&self) -> Option<Time> {
         let remote = self.0.upgrade()?;
         let node = remote.shared.lock().node.next_deadline();
-        let peers = remote.all().into_iter().filter_map(|p| p.client.lock().next_deadline()).min();
+        let peers = Some(remote.planned.load(Relaxed)).filter(|at| *at != Time::MAX);
         let guests = remote.guests().filter_map(|g| g.deadline()).min();
         node.into_iter().chain(peers).chain(guests).min()
     }
     fn tick(&self, now: Time) {
         let Some(remote) = self.0.upgrade() else { return };
-        for p in remote.all() {
-            remote.with(&p, |c, out| c.tick(now, out));
+        if remote.planned.load(Relaxed) <= now {
+            remote.planned.store(Time::MAX, Relaxed);
+            for p in remote.all() {
+                remote.with(&p, |c, out| c.tick(now, out));
+            }
         }
         let mut replies = Replies::default();
         let woken = {

@@ -29,7 +29,7 @@ use kumi_vm::*;
 use kumi_wire::{Bytes, Trace};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 /// This node among others.
@@ -43,6 +43,12 @@ pub struct Remote {
     /// The link as workers serve it.
     service: OnceLock<Arc<dyn Service>>,
     peers: Mutex<HashMap<Box<str>, Arc<Peer>>>,
+    /// Those of the peers' clients.
+    options: ClientOptions,
+    /// How many times longer than usual other nodes may take.
+    pub patience: u32,
+    /// No client of a peer has anything to do before; it may be that none has then.
+    planned: AtomicU64,
     pub(crate) encoder: Encoder,
     pub(crate) news: member::News,
     /// Connections that failed: with whom, and why; the last ones.
@@ -272,7 +278,15 @@ impl Remote {
     /// # Errors
     /// What is wrong with the addresses or certificates, in words.
     pub fn start(cx: &Cx, shared: &Arc<Shared>, options: kumi_link::Options) -> Result<Arc<Remote>, String> {
-        let options = kumi_link::Options { recorder: cx.recorder().cloned(), ..options };
+        let patience = cx.options.patience;
+        let options = kumi_link::Options { recorder: cx.recorder().cloned(), patience, ..options };
+        let usual = ClientOptions::default();
+        let clients = ClientOptions {
+            lease: lease(cx),
+            grace: usual.grace.saturating_mul(patience.into()),
+            hello: usual.hello.saturating_mul(patience.into()),
+            ..usual
+        };
         let incarnation = shared.lock().node.incarnation();
         let remote = Arc::new(Remote {
             name: options.name.as_str().into(),
@@ -281,6 +295,9 @@ impl Remote {
             link: OnceLock::new(),
             service: OnceLock::new(),
             peers: Mutex::default(),
+            options: clients,
+            patience,
+            planned: AtomicU64::new(u64::MAX),
             encoder: Encoder::new(cx),
             news: Default::default(),
             refused: Mutex::default(),
@@ -298,7 +315,7 @@ impl Remote {
         if let Some(p) = peers.get(name) {
             return p.clone();
         }
-        let client = Mutex::new(Client::new(self.incarnation, ClientOptions { lease: lease(), ..ClientOptions::default() }));
+        let client = Mutex::new(Client::new(self.incarnation, self.options.clone()));
         let p =
             Arc::new(Peer { name: name.into(), client, known: OnceLock::new(), unsent: AtomicBool::new(false), symbols: Arc::default() });
         peers.insert(name.into(), p.clone());
@@ -313,7 +330,13 @@ impl Remote {
     }
     fn with_among<T>(&self, peer: &Peer, among: bool, f: impl FnOnce(&mut Client<Cell, Arc<Call>>, &mut Out) -> T) -> T {
         let mut out = Out { remote: self, peer, ended: Vec::new(), among };
-        let done = f(&mut lock_soon(&peer.client), &mut out);
+        let done = {
+            let mut client = lock_soon(&peer.client);
+            let done = f(&mut client, &mut out);
+            // After `f`: who looks at all of them from here on finds this one's.
+            self.planned.fetch_min(client.next_deadline().unwrap_or(u64::MAX), Relaxed);
+            done
+        };
         for (call, r) in out.ended {
             call.end(r);
         }
