@@ -44,9 +44,9 @@ module Bench
     module_function
 
     # Seconds of a round trip with which the replay of `ping` lasts as long as it did: a line through two.
-    def trip(recordings, folder)
+    def trip(recordings, folder, *options)
       few, many = 20e-6, 420e-6
-      (low, real), (high,) = [few, many].map { |t| ends(recordings, folder, t) }
+      (low, real), (high,) = [few, many].map { |t| ends(recordings, folder, t, *options) }
       (few + (real - low) / (high - low) * (many - few)).clamp(1e-6, 10e-3)
     end
 

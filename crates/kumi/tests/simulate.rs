@@ -68,6 +68,23 @@ fn a_trace_is_replayed_under_every_policy_and_said_to_be_simulated() {
 }
 
 #[test]
+fn nodes_share_cores_where_that_is_said() {
+    let f = Folder::new("cores");
+    f.write("a.trace", "kumi-trace 1\nnodes 4\ntask 0 c100000000\ntask 1 c100000000\ntask 2 c100000000\ntask 3 c100000000\n");
+    f.write("two.toml", "setting = \"local\"\ncores = 2\nshare = \"1ms\"\n");
+    let seconds = |args: &[&str]| {
+        let out = shows(&f.0, &[&["a.trace", "--policy", "FI", "--setting"], args].concat());
+        out.lines().find_map(|l| l.strip_prefix("independent (FI)")).unwrap().split_whitespace().next().unwrap().to_owned()
+    };
+    assert_eq!(
+        (seconds(&["local"]), seconds(&["two.toml"]), seconds(&["two.toml", "--cores", "1"])),
+        ("0.1000".into(), "0.2000".into(), "0.4000".into())
+    );
+    let (status, _, err) = simulate(&f.0, &["a.trace", "--cores", "-1"]);
+    assert_eq!((status, err.starts_with("kumi simulate: --cores is a number up to 65536, not \"-1\"")), (Some(2), true), "{err}");
+}
+
+#[test]
 fn the_cluster_is_what_switches_and_a_file_say() {
     let f = Folder::new("cluster");
     f.write("a.trace", SMALL);

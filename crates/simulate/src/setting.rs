@@ -55,6 +55,10 @@ pub struct Setting {
     /// What a message about collections costs its sender's worker and each receiver's. Links have threads of their own in Kumihimo; the
     /// paper's machine has a network for broadcasts.
     pub control: Time,
+    /// Nodes share so many cores, as processes of one machine do. 0: each has one of its own.
+    pub cores: u32,
+    /// How often a core that others wait for goes to another one.
+    pub share: Time,
     /// A heap's size at the beginning.
     pub heap: u64,
     /// It may not grow beyond this.
@@ -83,6 +87,8 @@ impl Setting {
             switch: 2 * US,
             tick: 0,
             control: US,
+            cores: 0,
+            share: 4 * MS,
             heap: 3 << 20,
             limit: 16 << 20,
             collecting: Collecting { fixed: MS, live_kb: 120 * US, heap_kb: 0, slice: MS, between: 10, sliced: 120 },
@@ -100,6 +106,8 @@ impl Setting {
             switch: 200,
             tick: 2 * MS,
             control: 500,
+            cores: 0,
+            share: 4 * MS,
             heap: 64 << 20,
             limit: 4 << 30,
             collecting: Collecting { fixed: 500 * US, live_kb: US, heap_kb: 0, slice: MS / 4, between: 10, sliced: 120 },

@@ -7,13 +7,15 @@ use kumi_simulate::{Setting, Time};
 use toml::de::{DeTable, DeValue};
 
 /// Names, in the order in which they count: what comes later may depend on what stands before.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 18] = [
     "setting",
     "round-trip",
     "send",
     "receive",
     "switch",
     "tick",
+    "cores",
+    "share",
     "bandwidth",
     "memory",
     "heap",
@@ -27,6 +29,9 @@ const NAMES: [&str; 16] = [
 ];
 /// A longer file is no setting.
 const LONGEST_FILE: u64 = 1 << 16;
+
+/// No machine has more.
+const MOST_CORES: u32 = 65536;
 
 /// Is this the name of something that can be set?
 pub fn is_name(name: &str) -> bool {
@@ -128,6 +133,10 @@ fn apply(s: &mut Setting, name: &str, value: &str) -> Result<(), String> {
         "receive" => s.receive = time()?,
         "switch" => s.switch = time()?,
         "tick" => s.tick = time()?,
+        "cores" => {
+            s.cores = value.parse().ok().filter(|n| *n <= MOST_CORES).ok_or(format!("is a number up to {MOST_CORES}, not {value:?}"))?;
+        }
+        "share" => s.share = time()?.max(1),
         "bandwidth" => s.bandwidth = bytes()?,
         "memory" => s.limit = bytes()?,
         "heap" => s.heap = bytes()?,

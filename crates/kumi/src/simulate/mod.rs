@@ -33,6 +33,7 @@ equal. TRACE is a file (docs/SIMULATE.md), - standard input, or a folder of reco
       --round-trip T   a message there and one back, with what both nodes do for them; times as 40us, 1.5ms, 2s
       --send T         what a sender's worker does for a message; --receive T, a receiver's; --switch T, to go to
                        another task; --tick T, how long one that comes waits at most for one that computes (0s: until that waits)
+      --cores N        nodes share so many, as processes of one machine do; --share T, how often one goes on to another node (4ms)
       --bandwidth B    bytes a second that a node sends; bytes as 4096, 512K, 25M, 1G
       --memory B       a node's heap may not grow beyond this
       --heap B         its size at the beginning

@@ -1,7 +1,6 @@
 //! Heaps.
 
 use super::Failure;
-use super::event::What;
 use super::machine::{Busy, Machine, Marking};
 use crate::Time;
 use crate::outcome::{Collection, Doing};
@@ -82,7 +81,6 @@ impl Machine<'_> {
         };
         h.busy = Busy::Collecting;
         h.kind = kind;
-        h.turn = h.turn.wrapping_add(1);
         match kind {
             Kind::Young => h.parts.young += 1,
             Kind::Full => h.parts.collections += h.marking.is_none() as u64,
@@ -90,7 +88,7 @@ impl Machine<'_> {
         h.parts.ordered += ordered as u64;
         self.timeline.collection(Collection { node: n, at: self.now, took, ordered, orders, sliced: false, mode, seen });
         self.enter(n, Doing::Collecting);
-        self.queue.push(self.now.saturating_add(took), What::Collected(n));
+        self.takes(n, took);
     }
     /// The trace says that the node collects.
     pub fn pause(&mut self, n: u32, took: Time) {
@@ -98,11 +96,10 @@ impl Machine<'_> {
         let h = &mut self.hosts[n as usize];
         let mode = h.schedule.mode(self.now, &self.views[view], Kind::Full);
         (h.busy, h.kind) = (Busy::Collecting, Kind::Full);
-        h.turn = h.turn.wrapping_add(1);
         h.parts.collections += 1;
         self.timeline.collection(Collection { node: n, at: self.now, took, ordered: false, orders: false, sliced: false, mode, seen });
         self.enter(n, Doing::Collecting);
-        self.queue.push(self.now.saturating_add(took), What::Collected(n));
+        self.takes(n, took);
     }
     /// Something was allocated.
     pub fn look_ahead(&mut self, n: u32) {

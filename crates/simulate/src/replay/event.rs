@@ -13,10 +13,10 @@ pub enum What {
     Arrives(u32),
     /// A task's time has come.
     Wake(u32),
-    /// A collection ends.
-    Collected(u32),
     /// A tick of a node's clock, at which another task has its turn.
     Turn(u32),
+    /// A tick at which cores go to others.
+    Share,
     /// A node's schedule needs to look at the clock.
     Tick(u32),
     /// Something said about collections arrives.
@@ -30,7 +30,7 @@ pub enum What {
 impl What {
     /// Is it of the program? Without any such, nothing will happen to it any more.
     fn program(&self) -> bool {
-        matches!(self, What::Free { .. } | What::Arrives(_) | What::Wake(_) | What::Collected(_) | What::Turn(_))
+        matches!(self, What::Free { .. } | What::Arrives(_) | What::Wake(_) | What::Turn(_) | What::Share)
     }
 }
 

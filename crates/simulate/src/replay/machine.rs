@@ -1,5 +1,6 @@
 //! The cluster, and the loop.
 
+use super::cores::{Cores, Share};
 use super::event::{Queue, What};
 use super::{Failure, MOST_EVENTS, Options};
 use crate::Time;
@@ -91,6 +92,8 @@ pub struct Host {
     /// When its schedule next needs to look at the clock.
     pub tick: Time,
     pub view: u32,
+    /// Of the cores.
+    pub share: Share,
     pub parts: Parts,
 }
 
@@ -136,6 +139,7 @@ pub struct Machine<'a> {
     pub now: Time,
     pub queue: Queue,
     pub hosts: Vec<Host>,
+    pub cores: Cores,
     pub jobs: Vec<Job>,
     pub letters: Vec<Letter>,
     /// Tasks that have to end.
@@ -185,6 +189,7 @@ impl<'a> Machine<'a> {
             ticks: false,
             tick: Time::MAX,
             view: 0,
+            share: Share::default(),
             parts: Parts::default(),
         };
         let mut hosts: Vec<Host> = (0..p.nodes).map(host).collect();
@@ -201,6 +206,7 @@ impl<'a> Machine<'a> {
             now: 0,
             queue: Queue::default(),
             hosts,
+            cores: Cores::default(),
             jobs: vec![Job::default(); p.jobs.len()],
             letters: vec![Letter::default(); p.letters.len()],
             left,
@@ -235,7 +241,7 @@ impl<'a> Machine<'a> {
                 What::Arrives(letter) => self.arrives(letter)?,
                 What::Wake(job) => self.wake(job)?,
                 What::Turn(node) => self.turn(node)?,
-                What::Collected(node) => self.collected(node)?,
+                What::Share => self.shares(),
                 What::Tick(node) => {
                     self.hosts[node as usize].tick = Time::MAX;
                     self.tick(node)?;

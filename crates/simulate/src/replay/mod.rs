@@ -5,6 +5,7 @@
 
 mod collect;
 mod control;
+mod cores;
 mod event;
 mod machine;
 mod work;

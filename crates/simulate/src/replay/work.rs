@@ -3,7 +3,6 @@
 use super::Failure;
 use super::event::What;
 use super::machine::{Busy, Machine, SPENT, URGENCY, queue};
-use crate::Time;
 use crate::outcome::Doing;
 use crate::trace::{Class, Op};
 use kumi_schedule::{Doing as Instead, Kind};
@@ -35,7 +34,7 @@ impl Machine<'_> {
                 let lasts = std::mem::take(&mut h.owed);
                 h.busy = Busy::Overhead;
                 self.enter(n, Doing::Overhead);
-                self.lasts(n, lasts);
+                self.takes(n, lasts);
                 return Ok(());
             }
             let best = h.best();
@@ -51,7 +50,7 @@ impl Machine<'_> {
                     h.meter.change(self.now, if speculates { Instead::Speculative } else { Instead::Idle });
                 }
                 self.enter(n, Doing::Collecting);
-                self.lasts(n, slice);
+                self.takes(n, slice);
                 return Ok(());
             }
             let current = h.current.map(|j| (j, self.p.jobs[j as usize].class));
@@ -60,6 +59,7 @@ impl Machine<'_> {
                 (None, None) => {
                     h.slice = 0;
                     self.enter(n, Doing::Idle);
+                    self.rests(n);
                     return Ok(());
                 }
                 (current, best) => {
@@ -78,11 +78,6 @@ impl Machine<'_> {
                 return Ok(());
             }
         }
-    }
-    fn lasts(&mut self, n: u32, time: Time) {
-        let h = &mut self.hosts[n as usize];
-        h.turn = h.turn.wrapping_add(1);
-        self.queue.push(self.now.saturating_add(time), What::Free { node: n, turn: h.turn });
     }
     fn step(&mut self, n: u32, job: u32) -> Result<Step, Failure> {
         let Some(op) = self.op(job) else {
@@ -106,7 +101,7 @@ impl Machine<'_> {
                         _ => Doing::Active,
                     };
                     self.enter(n, doing);
-                    self.lasts(n, left);
+                    self.takes(n, left);
                     self.expect_turn(n);
                     return Ok(Step::Busy);
                 }
@@ -216,6 +211,7 @@ impl Machine<'_> {
             return Ok(());
         }
         match h.busy {
+            Busy::Collecting => self.collected(n),
             Busy::Marking(slice) => {
                 h.busy = Busy::No;
                 let left = h.marking.as_mut().map_or(0, |m| {
@@ -243,11 +239,12 @@ impl Machine<'_> {
     }
     /// What a worker has computed so far is done.
     fn account(&mut self, n: u32) {
-        let h = &mut self.hosts[n as usize];
+        let h = &self.hosts[n as usize];
         if let (Busy::Compute(since), Some(job)) = (h.busy, h.current) {
-            let j = &mut self.jobs[job as usize];
-            j.left -= self.now - since;
-            h.had = h.had.saturating_add(self.now - since);
+            let done = self.done(n, since);
+            let (h, j) = (&mut self.hosts[n as usize], &mut self.jobs[job as usize]);
+            j.left -= done;
+            h.had = h.had.saturating_add(done);
             if j.left == 0 {
                 j.at += 1;
             }
