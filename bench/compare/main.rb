@@ -97,7 +97,7 @@ module Compare
       told = @kept.programs
       list.unshift("- `bench/run --json`: #{told.date}, commit #{told.commit}, load #{told.load}#{", quick" if told.quick}") if told
       versions = "CRuby: #{VERSIONS.join(", ")}. " unless VERSIONS.empty?
-      "#{versions}#{machines.size == 1 ? "Machine: #{machines[0]}." : "Machines: #{machines.join("; ")}: figures of two machines stand on this page, each row is of one."}\n\n#{list.join("\n")}"
+      "#{versions}#{machines.size == 1 ? "Machine: #{machines[0]}." : "Machines: #{machines.join("; ")}: figures of two machines stand on this page, each row is of one."} Commits are of the tree that measured.\n\n#{list.join("\n")}"
     end
   end
 
