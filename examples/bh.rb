@@ -1,7 +1,7 @@
 # Barnes-Hut: how bodies move that attract each other. Far ones count as one, by a tree of cells.
 #
-# One program on all nodes, in steps. The space is divided in 64 regions, and each node has some neighbouring ones: it makes the part of
-# the tree below these. The few cells above are made by all. To move its bodies a node goes through the whole tree. Cells of others are
+# One program on all nodes, in steps. The space is divided in 64 regions, or 8 times as many for each level more, and each node has some
+# neighbouring ones: it makes the part of the tree below these. The few cells above are made by all. To move its bodies a node goes through the whole tree. Cells of others are
 # opened where they are: the node asks for the cells inside, waits for the answer, and keeps it until the step is over.
 #
 # Communication: frequent and synchronous. A node has one thread, which waits for each answer, some hundred times a step; and all wait for
@@ -10,12 +10,15 @@
 # The answer is the same on any number of nodes, to the last bit: what a cell is depends on the bodies in it alone, and all sums are made
 # in the order of the tree.
 #
-#   kumi run --nodes 4 examples/bh.rb [--bodies N] [--steps N] [--seed N]
+#   kumi run --nodes 4 examples/bh.rb [--bodies N] [--steps N] [--levels N] [--seed N]
 require_relative "support/program"
 
 ABOUT = "Barnes-Hut: bodies that attract each other, by a tree over all nodes whose cells are opened where they are."
-OPTIONS = Program.options(ABOUT, bodies: [3000, "bodies"], steps: [6, "steps"], seed: [1, "another set of bodies", 0])
+OPTIONS = Program.options(ABOUT, bodies: [3000, "bodies"], steps: [6, "steps"],
+                                 levels: [2, "levels of the tree above the regions: 8 ** levels of these"], seed: [1, "another set of bodies", 0])
 
+LEVELS = OPTIONS[:levels]
+REGIONS = 8**LEVELS
 LEAF = 1         # bodies of a cell that has no cells inside, at most
 DEEPEST = 40     # where a cell is not divided any more: bodies in one place
 NEAR = 0.7**2    # a cell counts as one body where its width is less than 0.7 times its distance
@@ -52,9 +55,9 @@ Cube = Data.define(:x, :y, :z, :half) do
     Cube.new(x: n[0] == 0 ? x - h : x + h, y: n[1] == 0 ? y - h : y + h, z: n[2] == 0 ? z - h : z + h, half: h)
   end
 
-  # The 64 regions are the eighths of the eighths.
-  def region_of(body) = eighth_of(body).then { |n| n * 8 + eighth(n).eighth_of(body) }
-  def region(n) = eighth(n / 8).eighth(n % 8)
+  # The regions are eighths of eighths. Their numbers have an octal digit for each level.
+  def region_of(body, levels = LEVELS) = eighth_of(body).then { |n| levels == 1 ? n : n * 8**(levels - 1) + eighth(n).region_of(body, levels - 1) }
+  def region(number, levels = LEVELS) = levels.zero? ? self : eighth(number / 8**(levels - 1)).region(number % 8**(levels - 1), levels - 1)
 end
 
 # A cell of the tree: its bodies' mass and its centre, and the cells inside, or the bodies themselves where they are few.
@@ -66,7 +69,7 @@ class Cell
   # Of bodies in the order of their ids; nil where there are none. Above the regions all cells are divided.
   def self.of(bodies, cube, depth)
     return if bodies.empty?
-    return new(cube, bodies, bodies, nil) if depth >= 2 && bodies.size <= LEAF || depth == DEEPEST
+    return new(cube, bodies, bodies, nil) if depth >= LEVELS && bodies.size <= LEAF || depth == DEEPEST
     eighths = Array.new(8) { [] }
     bodies.each { |body| eighths[cube.eighth_of(body)] << body }
     divided(cube, eighths.each_with_index.map { |part, n| of(part, cube.eighth(n), depth + 1) })
@@ -80,7 +83,8 @@ class Cell
 
   # The whole tree, of its regions.
   def self.tree(cube, regions)
-    divided(cube, regions.each_slice(8).with_index.map { |cells, n| divided(cube.eighth(n), cells) })
+    return regions[0] if regions.size == 1
+    divided(cube, regions.each_slice(regions.size / 8).with_index.map { |cells, n| tree(cube.eighth(n), cells) })
   end
 
   def initialize(cube, parts, bodies, cells)
@@ -179,16 +183,16 @@ class Node
   def step
     cube = Cube.around(C.reduce(bounds(@bodies)) { |a, b| (a + b).minmax })
     share_out(cube)
-    own = @bodies.group_by { |body| cube.region_of(body) }.map { |n, bodies| [n, Cell.of(bodies, cube.region(n), 2).summary] }
+    own = @bodies.group_by { |body| cube.region_of(body) }.map { |n, bodies| [n, Cell.of(bodies, cube.region(n), LEVELS).summary] }
     summaries = C.reduce(own) { |a, b| a + b }.to_h
-    tree = Cell.tree(cube, Array.new(64) { |n| summaries[n] && FarCell.of(summaries[n]) })
+    tree = Cell.tree(cube, Array.new(REGIONS) { |n| summaries[n] && FarCell.of(summaries[n]) })
     @bodies = @bodies.map { |body| Pull.new(body, tree).moved }
   end
 
   # Neighbouring regions for each node, with as many bodies as others have, more or less. All bodies are brought where their region is.
   def share_out(cube)
     regions = @bodies.group_by { |body| cube.region_of(body) }
-    counts = C.reduce(Array.new(64) { |n| regions[n]&.size || 0 }) { |a, b| a.zip(b).map(&:sum) }
+    counts = C.reduce(Array.new(REGIONS) { |n| regions[n]&.size || 0 }) { |a, b| a.zip(b).map(&:sum) }
     before = 0
     owners = counts.map { |count| ((before += count) - count / 2 - 1) * @nodes.size / OPTIONS[:bodies] }
     regions.each { |n, bodies| @nodes[owners[n]].bring(bodies) }

@@ -5,4 +5,4 @@ require_relative "../lib/command"
 
 method = "Programs are run and recorded; all that is said of schedules is simulated. Rounds of real runs: %<reps>d, interleaved."
 Bench::Command.new("bench/schedules/run", "When nodes collect", method, programs: File.join(__dir__, "programs"), peers: [],
-                                                                        values: { "nodes" => :Integer, "keep" => nil }, flags: ["urgent"]).run(ARGV)
+                                                                        values: { "nodes" => :Integer, "sizes" => nil, "keep" => nil }, flags: ["urgent"]).run(ARGV)

@@ -90,7 +90,7 @@ module Kumihimo
       remote_methods :wait
 
       # How long it waits for them, in seconds.
-      PATIENCE = 5
+      PATIENCE = 5 * __seg_patience
       NAME = "kumihimo cluster door"
       private_constant :PATIENCE, :NAME
 
@@ -141,7 +141,7 @@ module Kumihimo
       remote_methods :meet, :work
 
       # How long between two looks whether all are still there, in seconds.
-      LOOK = 0.5
+      LOOK = 0.5 * __seg_patience
       private_constant :LOOK
 
       def initialize(nodes)
@@ -157,13 +157,18 @@ module Kumihimo
           meeting = (@turns[turn] ||= { what:, values: {}, left: @nodes.size })
           raise ArgumentError, "#{node} wants to #{what} where others #{meeting[:what]}" unless meeting[:what] == what
           meeting[:values][node] = value
-          @come.broadcast
+          # Who waits is woken when there is something to go on with, and not by each of many nodes.
+          @come.broadcast if meeting[:values].size == @nodes.size
           wait_until { meeting[:values].size == @nodes.size }
-          meeting[:done] ||= [result(what, meeting[:values], &block)] if what != :reduce || node == @nodes[0]
-          @come.broadcast
+          if !meeting[:done] && (what != :reduce || node == @nodes[0])
+            meeting[:done] = [result(what, meeting[:values], &block)]
+            @come.broadcast
+          end
           wait_until { meeting[:done] }
-          @turns.delete(turn) if (meeting[:left] -= 1).zero?
-          @come.broadcast
+          if (meeting[:left] -= 1).zero?
+            @turns.delete(turn)
+            @come.broadcast
+          end
           last_of(meeting) if node == @nodes[0]
           what == :scatter ? meeting[:done][0][@nodes.index(node)] : meeting[:done][0]
         end

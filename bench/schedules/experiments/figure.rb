@@ -2,10 +2,11 @@
 module Bench
   experiment "figure", "where the time of the paper's four programs goes under each strategy, on the paper's machine" do |suite, report|
     most = suite.options[:nodes] || (suite.quick ? 4 : 16)
-    sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256].select { |n| n <= most }
+    sizes = suite.options[:sizes]&.split(",")&.map { |n| Integer(n) } || [1, 2, 4, 8, 16, 32, 64, 128, 256].select { |n| n <= most }
     report.section("Figure 2, simulated", <<~TEXT)
       Each program is recorded on as many nodes as are shown, all of them processes of this machine, and replayed on the paper's machine: #{AP1000.join(" ")}. Times
-      of all nodes together, as shares of FS's: active, idle, collection, overhead. Time: that of the strategy by FS's.
+      of all nodes together, as shares of FS's: active, idle, collection, overhead. Time: that of the strategy by FS's. From 32 nodes on the problems are
+      larger ones, of which a node has something to do and to keep: #{Figure.sizes}.
     TEXT
     recordings = Recordings.new(suite)
     report.data["figure"] = {}
@@ -24,11 +25,45 @@ module Bench
         groups << ["#{nodes}", bars]
         report.data["figure"]["#{program} #{nodes}"] = outcomes.transform_values { |o| o.slice("end", "all", "messages") }
       rescue Child::Failed => e
-        report.note("#{program} on #{nodes} nodes could not be recorded: #{e.message}")
+        report.note("#{program} on #{nodes} nodes could not be recorded or replayed: #{e.message}")
       end
       report.say("### #{program}", "")
       report.table(%w[nodes time active idle collection overhead full seconds], rows)
       report.plot("figure2-#{program}.svg", "#{program}, simulated", Stack.new("#{program.upcase} (simulated): time of all nodes, FS is 1", groups))
+    end
+    Figure.processors(report, recordings, sizes.last(2))
+  end
+
+  module Figure
+    # How many times as long as here computing takes.
+    SLOWER = [10, 20, 50].freeze
+
+    module_function
+
+    def sizes
+      SIZES.map { |program, all| "#{program} #{all.reject { |_, words| words.empty? }.map { |n, words| "from #{n} on #{words.join(" ")}" }.join(", ")}" }.join("; ")
+    end
+
+    # What the two numbers that the paper does not have are worth: how slow processors are, and what messages cost them beyond the round trip.
+    def processors(report, recordings, sizes)
+      report.say("### Slower processors, and what messages cost them", "", <<~TEXT)
+        The time of FI by that of FS, where a processor is so many times slower than here; a collection takes as long everywhere. Messages: `as recorded` has what
+        messages and switches took here, as many times slower, beside the machine's round trip, as above; `the machine's` (--no-overhead) is that round trip alone.
+      TEXT
+      ways = { "as recorded" => AP1000, "the machine's" => PLAIN }
+      rows = PAPER.product(sizes, ways.keys).map do |program, nodes, way|
+        folder = recordings.of(program, nodes)
+        ratios = SLOWER.map do |times|
+          o = recordings.replay(folder, *ways[way], "--slower", times.to_s, policies: %w[FI FS])
+          format("%.3f", o["independent"]["end"].to_f / o["synchronised"]["end"])
+        end
+        ["#{program} #{nodes}", way, *ratios]
+      rescue Child::Failed => e
+        report.note("#{program} on #{nodes} nodes: #{e.message}")
+        ["#{program} #{nodes}", way]
+      end
+      report.table(["nodes", "messages", *SLOWER.map { |n| "#{n} times" }], rows)
+      report.data["processors"] = rows
     end
   end
 end

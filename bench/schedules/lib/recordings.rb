@@ -11,6 +11,15 @@ module Bench
   # The paper's machine: its heaps begin with 2 MB. Its processors have 50 MHz, and ABCL/f was compiled: what a processor of today's does in
   # Ruby is taken to last so many times as long there. There are full collections only. CKY on one node holds more than 16 MB.
   AP1000 = %w[--setting ap1000 --slower 50 --no-nurseries --heap 2M --memory 64M].freeze
+  # The same, where messages and switches cost what the machine says, and not in addition what they do here.
+  PLAIN = [*AP1000, "--no-overhead"].freeze
+  # What programs are given from so many nodes on, so that a node has something to do and to keep.
+  SIZES = {
+    "bh" => { 1 => [], 32 => %w[--bodies 32000 --steps 6 --levels 3], 128 => %w[--bodies 32000 --steps 4 --levels 3] },
+    "cky" => { 1 => [], 32 => %w[--sentences 1 --words 96 --symbols 16], 128 => %w[--sentences 1 --words 128 --symbols 16] },
+    "rna" => { 1 => [], 32 => %w[--bases 130 --slack 10] },
+    "ga" => { 1 => [], 16 => %w[--islands 256] },
+  }.freeze
 
   # Recordings of a run of the suite, by program and number of nodes.
   class Recordings
@@ -22,14 +31,17 @@ module Bench
       @folder = File.expand_path(suite.options[:keep] || File.join(suite.work, "recordings"))
     end
 
+    # What a program is given on so many nodes.
+    def size(program, nodes) = SIZES[program].select { |least, _| least <= nodes }.max_by(&:first).last
+
     # The folder of a recording, which is made the first time. Raises Child::Failed.
     def of(program, nodes)
       folder = File.join(@folder, "#{program}-#{nodes}")
       return folder if Dir.glob(File.join(folder, "*.recording")).size == nodes
       FileUtils.rm_rf(folder)
       3.times do
-        words = [*@suite.kumi.command, "run", "--nodes", nodes.to_s, "--record", folder, example(program), "--check", "0"]
-        result = @suite.run_command(words, timeout: 300)
+        words = [*@suite.kumi.command, "run", "--nodes", nodes.to_s, "--record", folder, example(program), "--check", "0", *size(program, nodes)]
+        result = @suite.run_command(words, timeout: 300 + 10 * nodes)
         return folder if result.ok?
         @why = result.why
         FileUtils.rm_rf(folder)
@@ -46,7 +58,7 @@ module Bench
     end
 
     def simulate(folder, *options)
-      result = @suite.run_command([*@suite.kumi.command, "simulate", folder, *options], timeout: 600)
+      result = @suite.run_command([*@suite.kumi.command, "simulate", folder, *options], timeout: 1800)
       raise Child::Failed, result.why unless result.ok?
       result.out
     end

@@ -124,12 +124,7 @@ const CHECKS: &[Check] = &[
     ("KUMI_NODE_WEB_TOKEN", &["KUMI_NODE_WEB_TOKEN=secret", "node", "n", "--check"], "", Has("8 letters and digits")),
     ("KUMI_NODE_LOG_LEVEL", &["KUMI_NODE_LOG_LEVEL=loud", "node", "n", "-e", "1"], "", Has("log-level is one of info, warn, error, off")),
     ("KUMI_NODE_LOG_FORMAT", &["KUMI_NODE_LOG_FORMAT=xml", "node", "n", "-e", "1"], "", Has("log-format is one of auto, text, json")),
-    (
-        "KUMI_NODE_PATIENCE",
-        &["KUMI_NODE_PATIENCE=4", "node", "n", "-e", "p Kumihimo::Segments.const_get(:Apart)::LEASE"],
-        "",
-        Out("40\n"),
-    ),
+    ("KUMI_NODE_PATIENCE", &["KUMI_NODE_PATIENCE=4", "node", "n", "-e", "p Kumihimo::Segments.const_get(:Apart)::LEASE"], "", Out("40\n")),
     ("KUMI_NODE_RECORD", &["KUMI_NODE_RECORD=rec", "node", "n", "-e", "1"], "", File("rec/n.recording")),
     (
         "KUMI_NODE_GC_SCHEDULE",

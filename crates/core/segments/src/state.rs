@@ -412,4 +412,5 @@ pub fn boot(cx: &mut Cx) {
     });
 }
 
-pub static TABLE: &[NativeDef] = &[crate::leaf("__seg_setup", 3, setup), crate::leaf("__seg_lease", 0, lease_seconds), crate::leaf("__seg_patience", 0, patience)];
+pub static TABLE: &[NativeDef] =
+    &[crate::leaf("__seg_setup", 3, setup), crate::leaf("__seg_lease", 0, lease_seconds), crate::leaf("__seg_patience", 0, patience)];

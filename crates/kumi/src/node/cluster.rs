@@ -94,10 +94,13 @@ pub fn main(args: &[String]) -> Run {
         None if patience.is_some() => wrong("--patience is for nodes: give their number by --nodes N"),
         None if schedule.is_some() => wrong("--gc-schedule is for nodes: give their number by --nodes N"),
         None => Run::Alone(program),
-        Some(n) => Run::Done(start(n, &Nodes { patience: patience.or_else(|| record.as_ref().map(|_| sharing(n))), record, schedule }, &program).unwrap_or_else(|e| {
-            crate::say::err(format_args!("kumi run: {e}"));
-            1
-        })),
+        Some(n) => Run::Done(
+            start(n, &Nodes { patience: patience.or_else(|| record.as_ref().map(|_| sharing(n))), record, schedule }, &program)
+                .unwrap_or_else(|e| {
+                    crate::say::err(format_args!("kumi run: {e}"));
+                    1
+                }),
+        ),
     }
 }
 

@@ -46,6 +46,7 @@ equal. TRACE is a file (docs/SIMULATE.md), - standard input, or a folder of reco
       --longest T      a replay that takes longer, in the cluster's time, is given up (an hour)
       --as-recorded    of recordings: collections come when they came, whatever the policy is
       --no-nurseries   of recordings: all that was allocated waits for a collection; else what nurseries have freed does not
+      --no-overhead    messages and switches cost what the setting says; else in addition what is recorded of that
       --slower N       computing takes so many times as long
       --pattern NAME   a made-up program in the manner of one: bh, cky, rna, ga, prefetch, speculative, uneven, service
       --nodes N        its nodes (16)
@@ -99,6 +100,7 @@ struct Asked {
     timeline: Option<String>,
     json: bool,
     how: As,
+    no_overhead: bool,
     slower: f64,
 }
 
@@ -114,6 +116,9 @@ struct Replayed {
 fn run(args: &[String]) -> Result<String, Failed> {
     let Some(asked) = read(args).map_err(Failed::Usage)? else { return Ok(HELP.to_owned()) };
     let Replayed { name, mut trace, setting, about } = replayed(&asked)?;
+    if asked.no_overhead {
+        trace.leave_out_overhead();
+    }
     trace.slow_down(asked.slower);
     if trace.nodes > MOST_NODES {
         return Err(Failed::Work(format!("{name}: {} nodes; up to {MOST_NODES} are replayed", trace.nodes)));
@@ -156,6 +161,7 @@ fn read(args: &[String]) -> Result<Option<Asked>, String> {
         timeline: None,
         json: false,
         how: As::Allocated,
+        no_overhead: false,
         slower: 1.0,
     };
     let mut rest = args.iter();
@@ -170,6 +176,7 @@ fn read(args: &[String]) -> Result<Option<Asked>, String> {
             "--json" => a.json = true,
             "--as-recorded" => a.how = As::Recorded,
             "--no-nurseries" => a.how = As::WithoutNurseries,
+            "--no-overhead" => a.no_overhead = true,
             "--slower" => {
                 let n = value("a number")?;
                 a.slower = n

@@ -37,6 +37,8 @@ const MAX_SEEDS: usize = 64;
 const HEAL_AT_ONCE: usize = 2;
 /// Of how many members what is known is compared one by one; else of all.
 const TOUCHED: usize = 8;
+/// So many are told by a node itself that it leaves; others hear it of them, unless all leave together.
+const TOLD: usize = 256;
 /// How often a suspected member is told so.
 const TELL: u8 = 3;
 
@@ -219,7 +221,7 @@ impl Membership {
         }
         let mut up: Vec<Member> = self.table.iter().filter(|k| k.is_up()).map(|k| k.member.clone()).collect();
         let news = [News::new(self.me.clone(), LEFT, State::Down)];
-        for _ in 0..16.min(up.len()) {
+        for _ in 0..TOLD.min(up.len()) {
             let to = up.swap_remove(self.rng.random_range(0..up.len()));
             self.say(&to, Message::Gossip, &news);
         }

@@ -3,7 +3,7 @@
 use super::parse::{Actor, Event, Recording};
 use crate::Time;
 use crate::trace::{Class, MAX_NODES, Step, Task, Trace};
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// Long computing is cut into pieces of about so long, each with its part of what was allocated meanwhile.
 const PIECE: Time = 1_000_000;
@@ -73,7 +73,7 @@ pub fn join(recordings: &[Recording], how: As) -> Result<Joined, String> {
     }
     let places: HashMap<&str, u32> = all.iter().enumerate().map(|(i, r)| (r.node.as_str(), i as u32)).collect();
     let first = all.iter().map(|r| r.begin).min().unwrap_or(0);
-    let mut letters = HashMap::new();
+    let mut letters = HashMap::default();
     for (node, r) in all.iter().enumerate() {
         find_causes(node as u32, r, &places, &mut letters);
     }
@@ -81,7 +81,8 @@ pub fn join(recordings: &[Recording], how: As) -> Result<Joined, String> {
     let mut tasks = Vec::new();
     for (node, r) in all.iter().enumerate() {
         let begin = r.begin.saturating_sub(first);
-        let mut of = Of { node: node as u32, how, letters: &mut letters, lost: 0, tasks: Vec::new(), places: HashMap::new(), main: None };
+        let mut of =
+            Of { node: node as u32, how, letters: &mut letters, lost: 0, tasks: Vec::new(), places: HashMap::default(), main: None };
         of.all(r, &places, begin);
         of.trim();
         lost += of.lost;
@@ -120,7 +121,7 @@ fn find_causes(node: u32, r: &Recording, places: &HashMap<&str, u32>, letters: &
 /// Waits for others that ended by the clock, and after which the same task waits for others again: it looks whether something is so, once
 /// in a while, and how often it has to depends on how long that takes. It is the wait at the end that counts.
 fn waits_again(r: &Recording) -> HashSet<usize> {
-    let (mut last, mut all) = (HashMap::new(), HashSet::new());
+    let (mut last, mut all) = (HashMap::default(), HashSet::default());
     for (i, (actor, event)) in r.events.iter().enumerate() {
         if matches!(event, Event::InVain(_) | Event::Waited(..)) {
             all.extend(last.remove(actor));
@@ -155,7 +156,7 @@ impl Of<'_> {
         let lives = Lives::of(r, self.how);
         let waits_again = waits_again(r);
         let mut at = 0;
-        let mut sent = HashSet::new();
+        let mut sent = HashSet::default();
         let mut used = Used::default();
         let mut kept = Kept::default();
         for (i, &(actor, event)) in r.events.iter().enumerate() {

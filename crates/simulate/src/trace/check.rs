@@ -2,7 +2,7 @@
 
 use super::{Class, Step, Trace};
 use crate::Time;
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::fmt;
 
 /// No trace has more nodes.
@@ -84,7 +84,7 @@ impl Program {
             return Err(Invalid::Large);
         }
         let node = |n: u32| if n < trace.nodes { Ok(n) } else { Err(Invalid::NoNode(n)) };
-        let (mut places, mut letters) = (HashMap::new(), Vec::new());
+        let (mut places, mut letters) = (HashMap::default(), Vec::new());
         for task in &trace.tasks {
             node(task.node)?;
             for step in &task.steps {

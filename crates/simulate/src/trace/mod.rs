@@ -104,6 +104,12 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// What messages and switches took is left out: they cost what a setting says.
+    pub fn leave_out_overhead(&mut self) {
+        for task in &mut self.tasks {
+            task.steps.retain(|step| !matches!(step, Step::Overhead(_)));
+        }
+    }
     /// Computing and overhead take so many times as long.
     pub fn slow_down(&mut self, times: f64) {
         for step in self.tasks.iter_mut().flat_map(|t| &mut t.steps) {
