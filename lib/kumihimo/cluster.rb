@@ -142,7 +142,9 @@ module Kumihimo
 
       # How long between two looks whether all are still there, in seconds.
       LOOK = 0.5 * __seg_patience
-      private_constant :LOOK
+      # How long a node that is about to collect waits before it asks again for a part of a list, in seconds.
+      AWAY = 0.02
+      private_constant :LOOK, :AWAY
 
       def initialize(nodes)
         @nodes = nodes
@@ -183,10 +185,11 @@ module Kumihimo
           @come.broadcast
           loop do
             share.without(@nodes - Segments.nodes)
-            part = share.next(node)
+            away = @nodes.select { |name| Segments.collecting?(name) }
+            part = share.next(node, away)
             return part if part
             break if share.done?
-            @come.wait(@lock, LOOK)
+            @come.wait(@lock, away.include?(node) ? AWAY : LOOK)
           end
           @turns.delete(turn) if share.all_told?(node)
           [nil, nil, share.results]
@@ -232,7 +235,9 @@ module Kumihimo
     end
     private_constant :Hall
 
-    # A list that several nodes work off. Each has a part of its own, and takes half of the longest part when that is done.
+    # A list that several nodes work off. Each has a part of its own, and takes half of the longest part when that is done. A node that is
+    # about to collect has as little as can be under way then: it takes single elements, and none of others' parts, and its own part is the
+    # first that others take from.
     class Share
       attr_reader :size, :results
 
@@ -254,12 +259,14 @@ module Kumihimo
 
       def done? = @open.zero?
 
-      # The next few elements for a node.
-      def next(node)
+      # The next few elements for a node, of which `away` are about to collect. nil: there is nothing for it now.
+      def next(node, away = [])
         part = @parts[node]
-        steal(part) if part[0] == part[1]
+        away = [] if (@parts.keys - away).none?(String)
+        goes = away.include?(node)
+        steal(part, away) if part[0] == part[1] && !goes
         return if part[0] == part[1]
-        length = [(part[1] - part[0]) / 4, 1].max
+        length = goes ? 1 : [(part[1] - part[0]) / 4, 1].max
         from = part[0]
         part[0] += length
         @taken[node] << [from, length]
@@ -291,8 +298,9 @@ module Kumihimo
 
       private
 
-      def steal(part)
-        from = @parts.values.max_by { |a, b| b - a }
+      def steal(part, away)
+        from = @parts.values_at(*away).compact.max_by { |a, b| b - a }
+        from = @parts.values.max_by { |a, b| b - a } if from.nil? || from[0] == from[1]
         return if from[0] == from[1]
         half = (from[1] - from[0] + 1) / 2
         part[0] = from[1] - half

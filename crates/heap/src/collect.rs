@@ -260,7 +260,23 @@ impl HeapShared {
     /// Is the next node collection to be a full one? For who is about to collect: what speaks for it is noted as its cause.
     pub fn is_full_next(&self) -> bool {
         let s = self.sizes();
-        self.why_full(s.old.max(s.least)).inspect(|c| self.stats.because(*c)).is_some()
+        self.why_full(s.old.max(s.least)).inspect(|c| self.stats.because(*c)).is_some() || self.is_full_only()
+    }
+    /// There are full collections only from now on, each when as much was allocated outside nurseries as was live after the last one; or
+    /// young ones too, as else.
+    pub fn set_full_only(&self, on: bool) {
+        self.full_only.store(on, Relaxed);
+    }
+    /// Are there?
+    pub fn is_full_only(&self) -> bool {
+        self.full_only.load(Relaxed)
+    }
+    /// So much may be allocated in all since the last full collection, where there are no others.
+    pub fn allow(&self, room: usize) {
+        let room = room.min(self.max().saturating_sub(self.live_bytes.load(Relaxed))).max(1 << 20) as isize;
+        let before = self.granted.swap(room, Relaxed);
+        self.budget.fetch_add(room - before, Relaxed);
+        self.put_off();
     }
     /// Why the next node collection should be a full one, where `room` bytes may grow old between two; `None`: it need not.
     pub fn why_full(&self, room: usize) -> Option<Cause> {
@@ -275,13 +291,18 @@ impl HeapShared {
             }
             self.full_due.store(true, Relaxed);
         }
-        (s.grown > 0 && self.live_bytes.load(Relaxed).saturating_add(s.young / 2) > self.max()).then_some(Cause::Limit)
+        let new = if self.is_full_only() { s.grown } else { 0 };
+        let live = self.live_bytes.load(Relaxed).saturating_add(new);
+        (s.grown > 0 && live.saturating_add(s.young / 2) > self.max()).then_some(Cause::Limit)
     }
     /// What full collections are decided by.
     pub fn sizes(&self) -> Sizes {
         Sizes {
             old: self.old_bytes.load(Relaxed),
-            grown: self.promoted.load(Relaxed),
+            grown: match self.is_full_only() {
+                true => self.granted.load(Relaxed).saturating_sub(self.budget.load(Relaxed)).max(0) as usize,
+                false => self.promoted.load(Relaxed),
+            },
             least: self.young.least_promoted(),
             young: self.young.bytes(),
         }
@@ -332,7 +353,8 @@ impl HeapShared {
         }
         kumi_budget::watch();
         self.young.collected(begun, live.max(0) as usize);
-        let mut budget = self.young.bytes() as isize;
+        let room = if self.is_full_only() { (live.max(0) as usize).max(self.young.least_promoted()) } else { self.young.bytes() };
+        let mut budget = room as isize;
         let max = self.max();
         if max < usize::MAX / 8 {
             budget = budget.min((max as isize - live).max(1 << 20));
@@ -342,6 +364,7 @@ impl HeapShared {
     /// So much may be allocated until the next collection.
     pub(crate) fn grant(&self, budget: isize) {
         self.budget.store(budget, Relaxed);
+        self.granted.store(budget, Relaxed);
         // Who asks says what he wants first.
         self.wants.store(false, SeqCst);
         if self.wants_full.load(SeqCst) || self.wants_cycle() {

@@ -5,10 +5,13 @@
 //! finds no more than one slice marks. Then, at the same stop, the cycle ends as any full collection does, with lazy sweeping to follow.
 //!
 //! **Invariant** (an incremental-update barrier, in Wilson's terms). Between two slices a marked cell refers to marked cells, to grey ones, or
-//! stands in `remembered`: the barrier of young collections notes stores into marked cells. A new cell is unmarked and is found from what
+//! stands in `remembered`, or is a long list and what was stored into it since stands there: the barrier of young collections notes stores
+//! into marked cells. A new cell is unmarked and is found from what
 //! refers to it. Private cells are never marked before the last slice, since nurseries are collected meanwhile: whoever shows roots
 //! walks through them. No cell outside nurseries is freed before the end, as nothing waits to be swept. There are no young
 //! collections during a cycle, for what is marked is not old.
+//!
+//! A look at the roots may take several slices: who shows them stops when its time is over. Nothing ends before a look that was whole.
 //!
 //! A symbol, shape, method or piece of code is stored without a barrier. So a cycle keeps all rows of the runtime's tables, as a young
 //! collection does. Who wants rows freed asks for a full collection at one stop, which abandons the cycle.
@@ -16,21 +19,46 @@
 //! How much may be allocated between two slices follows what the last one marked, so that all is marked when the heap has grown by an
 //! eighth. Where it has grown by twice as much, or comes to its limit, the next stop marks all the rest: the last resort.
 
+use crate::cells::header::Kind;
 use crate::cells::trace::{Marker, Visitor, cell_bytes, outside_bytes, trace_cell};
 use crate::heap::Heap;
+use crate::lockfree::halves::LEAST;
 use crate::mark::{AGAIN, Fresh, Grey, Marking, Until, is_marked, set_marked};
 use crate::shared::{HeapShared, lock};
 use crate::space::block::Block;
 use crate::space::young::process_ns;
 use crate::space::{PIECE, STEPS};
 use crate::watch::gclog::Cause;
-use crate::{Value, flag};
+use crate::{ArrayObj, HashObj, Value, flag};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*};
 use std::time::{Duration, Instant};
 
-/// How long a slice marks.
+/// In `remembered`: a value that was stored into a long list, not a cell that was stored into.
+const STORED: u64 = 2;
+
+/// The entry for a value that was stored into a long list while a cycle is open. Such a list is not looked at again for each store.
+pub(crate) fn stored(v: Value) -> Value {
+    Value::from_bits(v.bits() | STORED)
+}
+
+/// The cell that an entry names: is it a value that was stored, or a cell that was stored into?
+pub(crate) fn remembered(entry: Value) -> (Value, bool) {
+    (Value::from_bits(entry.bits() & !STORED), entry.bits() & STORED != 0)
+}
+
+/// Is it a list of which more is left than a slice should mark again?
+pub(crate) fn is_long(holder: Value) -> bool {
+    match holder.header().map(|h| h.kind) {
+        Some(Kind::Array) => holder.cell::<ArrayObj>().is_some_and(|a| a.capacity() >= LEAST),
+        Some(Kind::Hash) => holder.cell::<HashObj>().is_some_and(|h| h.h.slots() >= LEAST),
+        _ => false,
+    }
+}
+
+/// How long a slice marks, and for how long roots are shown before that.
 const SLICE: Duration = Duration::from_millis(1);
+const SHOW: Duration = Duration::from_micros(500);
 /// A slice comes after so long though little is allocated.
 pub const SLICE_EVERY_NS: u64 = 4_000_000;
 /// One part in so many of what lives may be allocated during a cycle, and at least so many bytes.
@@ -59,11 +87,26 @@ struct Cycle {
     /// Bytes that were allocated outside nurseries since it began, and what was granted at the last slice.
     grown: usize,
     granted: isize,
-    /// Looks at the roots.
+    /// Looks at the roots that were whole, and all.
     looks: u32,
+    begun_looks: u32,
     mark_ns: u64,
     /// What its slices took of the processors' time.
     worked: u64,
+}
+
+/// Whoever shows roots to a slice is told.
+pub struct Showing {
+    /// It is the cycle's first look: nothing was shown yet.
+    pub first: bool,
+    until: Until,
+}
+
+impl Showing {
+    /// So many were shown of what need not be shown at once. Is there no time for more?
+    pub fn is_over(&self, shown: usize) -> bool {
+        shown > 0 && (shown.is_multiple_of(32) || self.until.counts()) && self.until.is_over(shown)
+    }
 }
 
 /// What a runtime knows of its cycles.
@@ -106,7 +149,7 @@ impl HeapShared {
     }
     /// Do they?
     pub fn is_interruptible(&self) -> bool {
-        self.cycles.on.load(Relaxed)
+        self.cycles.on.load(Relaxed) && !self.is_full_only()
     }
     /// Has slices mark few cells, by chance; 0: one cell each.
     pub fn stress_slices(&self, seed: u64) {
@@ -197,7 +240,9 @@ impl Heap {
     /// A slice of a full collection over all heaps, while all workers but the calling one are stopped; the first begins it. Is it the last?
     ///
     /// `roots` marks what it would for a young collection: all that any worker holds, but for what old cells hold that did not change.
-    pub fn collect_slice(heaps: &mut [&mut Heap], roots: &mut dyn FnMut(&mut Marker)) -> bool {
+    /// It may leave out what was shown before in this cycle and cannot have changed since. False: it was over before all was shown, and is
+    /// asked again, for the rest and for what has changed by then.
+    pub fn collect_slice(heaps: &mut [&mut Heap], roots: &mut dyn FnMut(&mut Marker, &Showing) -> bool) -> bool {
         let (t0, begun) = (Instant::now(), process_ns());
         let Some(first) = heaps.first_mut() else { return true };
         first.adopt();
@@ -274,7 +319,7 @@ impl Cycle {
     }
 
     /// One slice. Is all marked that lives?
-    fn go_on(&mut self, heaps: &mut [&mut Heap], shared: &HeapShared, until: &Until, roots: &mut dyn FnMut(&mut Marker)) -> bool {
+    fn go_on(&mut self, heaps: &mut [&mut Heap], shared: &HeapShared, until: &Until, roots: ShowRoots) -> bool {
         let number = shared.cycles.number.load(Relaxed) as u32;
         if self.phase == Phase::Sweep {
             if !sweep(heaps, until) {
@@ -290,11 +335,13 @@ impl Cycle {
         }
         let ivars = |v: Value, to: &mut dyn Visitor| shared.side_ivars_of(v, to);
         let mut m = Marking::new(&shared.helpers, Fresh::sliced());
-        let mut private = Vec::new();
+        let (mut private, mut whole) = (Vec::new(), false);
         let looks = self.grey.is_empty();
         if looks {
-            self.looks += 1;
-            private = show_roots(&mut self.grey, heaps, shared, roots);
+            let showing = Showing { first: self.begun_looks == 0, until: until.with_time(SHOW) };
+            self.begun_looks += 1;
+            (private, whole) = show_roots(&mut self.grey, heaps, shared, &showing, roots);
+            self.looks += whole as u32;
         }
         m.slice(&mut self.grey, until, &ivars);
         self.cells += m.cells;
@@ -302,7 +349,7 @@ impl Cycle {
         if !self.grey.is_empty() {
             return false;
         }
-        if !looks {
+        if !whole {
             // The roots are worth a slice of their own.
             return until.is_never() && self.go_on(heaps, shared, until, roots);
         }
@@ -354,7 +401,7 @@ fn clear(heaps: &mut [&mut Heap], number: u32, until: &Until) -> bool {
     }
     // What was stored into before is looked at as any other.
     for h in heaps.iter_mut() {
-        for v in h.remembered.drain(..) {
+        for (v, _) in h.remembered.drain(..).map(remembered) {
             // SAFETY: a cell outside the nurseries, which nothing has freed since.
             unsafe { (*Block::of(v.bits())).unlog(v.bits()) };
         }
@@ -386,10 +433,17 @@ impl Visitor for Found<'_> {
     }
 }
 
-/// Shows everything a cycle begins with, and what changed since it was shown last. The private cells that were met.
-fn show_roots(grey: &mut Grey, heaps: &mut [&mut Heap], shared: &HeapShared, roots: &mut dyn FnMut(&mut Marker)) -> Vec<Value> {
+type ShowRoots<'a, 'b> = &'a mut (dyn FnMut(&mut Marker, &Showing) -> bool + 'b);
+
+/// Shows everything a cycle begins with, and what changed since it was shown last. The private cells that were met; was that all?
+fn show_roots(grey: &mut Grey, heaps: &mut [&mut Heap], shared: &HeapShared, showing: &Showing, roots: ShowRoots) -> (Vec<Value>, bool) {
     for h in heaps.iter_mut() {
-        for v in h.remembered.drain(..) {
+        for entry in h.remembered.drain(..) {
+            let (v, stored) = remembered(entry);
+            if stored {
+                grey.push(v.bits());
+                continue;
+            }
             // SAFETY: as in `clear`.
             unsafe { (*Block::of(v.bits())).unlog(v.bits()) };
             grey.push(v.bits() | AGAIN);
@@ -403,7 +457,7 @@ fn show_roots(grey: &mut Grey, heaps: &mut [&mut Heap], shared: &HeapShared, roo
     }
     let nursery = Fresh::of(heaps.iter().flat_map(|h| h.nursery.blocks.iter().copied()));
     let mut f = Found { grey, nursery, todo: Vec::new() };
-    roots(&mut Marker::new(&mut f));
+    let whole = roots(&mut Marker::new(&mut f), showing);
     for (procs, _) in lock(&shared.pending).iter() {
         f.visit_all(procs);
     }
@@ -419,5 +473,5 @@ fn show_roots(grey: &mut Grey, heaps: &mut [&mut Heap], shared: &HeapShared, roo
         // SAFETY: as in `Found::visit`.
         unsafe { (**b).clear_live() };
     }
-    private
+    (private, whole)
 }

@@ -50,7 +50,7 @@ pub use cells::shape::{ROOT_SHAPE, ShapeId, Shapes};
 pub use cells::trace::{Marker, Visitor};
 pub use cells::value::{FIXNUM_MAX, FIXNUM_MIN, Sym, Value};
 pub use collect::Sizes;
-pub use cycle::SLICE_EVERY_NS;
+pub use cycle::{SLICE_EVERY_NS, Showing};
 pub use heap::share::{Met, Sharing, Way};
 pub use heap::trail::Trail;
 pub use heap::{Heap, HeapConfig, Rule};

@@ -15,6 +15,7 @@
 use crate::alloc_site::Fate;
 use crate::cells::header::{Header, Kind, flag};
 use crate::cells::trace::{Marker, Visitor, cell_bytes, outside_bytes, release, trace_cell};
+use crate::cycle::{self, is_long};
 use crate::heap::{Heap, Rule};
 use crate::space::IN;
 use crate::space::block::{BLOCK, Block, FIRST, GRANULE, Gap, State};
@@ -236,7 +237,21 @@ impl Heap {
         {
             self.raise(v, need);
         }
-        self.remember(holder);
+        let b = Block::of(holder.bits());
+        // SAFETY: a heap value lies in a live block.
+        if unsafe { (*b).marked(holder.bits()) && !(*b).logged(holder.bits()) } {
+            self.remember_store(holder, v);
+        }
+    }
+    /// The holder is marked, and not remembered.
+    #[cold]
+    fn remember_store(&mut self, holder: Value, v: Value) {
+        if self.shared.cycle_is_open() && is_long(holder) {
+            // It would be looked at as a whole.
+            self.remembered.push(cycle::stored(v));
+        } else {
+            self.remember(holder);
+        }
     }
     /// Notes that a cell outside the nursery is stored into: an old one is looked at by the next young collection.
     #[inline]

@@ -110,6 +110,10 @@ pub struct HeapShared {
     pub(crate) disabled: AtomicBool,
     /// Bytes until the next wish; workers take it in pieces.
     pub(crate) budget: AtomicIsize,
+    /// How much that was when it was granted, or added to.
+    pub(crate) granted: AtomicIsize,
+    /// There are no young collections.
+    pub(crate) full_only: AtomicBool,
     pub(crate) max: AtomicUsize,
     /// Bytes beyond the limit that are let pass after a NoMemoryError, so that its rescue has
     /// room to work in; none once the heap is below its limit again, never more than the limit.
@@ -170,6 +174,8 @@ impl HeapShared {
             full_due: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
             budget: AtomicIsize::new(first as isize),
+            granted: AtomicIsize::new(first as isize),
+            full_only: AtomicBool::new(false),
             max: AtomicUsize::new(usize::MAX / 4),
             grace: AtomicUsize::new(0),
             live_cells: AtomicUsize::new(0),

@@ -27,7 +27,10 @@ fn push(h: &mut Heap, a: Value, v: Value) {
 /// The slice that is due. Was it the last?
 fn slice(h: &mut Heap, roots: &[Value]) -> bool {
     assert!(h.shared().next_is_slice());
-    Heap::collect_slice(&mut [h], &mut |m| m.mark_all(roots))
+    Heap::collect_slice(&mut [h], &mut |m, _| {
+        m.mark_all(roots);
+        true
+    })
 }
 fn sound(h: &mut Heap, roots: &[Value], moment: Moment) {
     verify(&mut [h], &mut |_| (), &mut |_, m| m.mark_all(roots), moment, &|_| Look::default()).unwrap();
@@ -96,6 +99,131 @@ fn elements_of_a_long_array_may_change_places_between_slices() {
         let mut found = words(long);
         found.sort();
         assert_eq!(found, (0..20_000).map(|i| format!("{i:05}")).collect::<Vec<_>>());
+    }
+}
+
+/// What natives do to a list. What stays in it moves without a barrier.
+fn change(h: &mut Heap, list: Value, other: Value, what: usize, made: &mut usize) {
+    let mut a = Held::new(list.as_array().unwrap());
+    let n = a.len();
+    match what {
+        0 => a.edit(|all| all.rotate_left(n * 2 / 5)),
+        1 => a.edit(|all| all.reverse()),
+        2 => a.edit(|all| all.sort_by_key(|v| v.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15))),
+        3 => a.merge(n / 3, |v| v.bits().wrapping_mul(0x517c_c1b7_2722_0a95)),
+        4 => (0..n.min(700)).for_each(|_| {
+            a.shift();
+        }),
+        5 => (0..n.min(300)).for_each(|_| {
+            a.pop();
+        }),
+        6 => a.vec().drain(n / 4..n / 4 + n.min(100)),
+        7 => a.vec().shrink_to_fit(),
+        // The elements of another list, in a buffer that was made for them.
+        8 => {
+            let all: Vec<Value> = other.as_array().unwrap().seen().to_vec();
+            h.before_store_all(list, &all);
+            a.vec().replace(ArrayBuf::from_slice(&all));
+        }
+        9 => a.vec().clear(),
+        // New ones in front, in the middle and behind.
+        _ => {
+            for i in 0..400 {
+                *made += 1;
+                let t = text(h, &format!("new {made}"));
+                h.before_store(list, t);
+                match i % 3 {
+                    0 => a.unshift(&[t]),
+                    1 => {
+                        let half = a.len() / 2;
+                        a.vec().insert(half, t);
+                    }
+                    _ => a.vec().push(t),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn long_lists_may_be_changed_in_every_way_while_they_are_half_marked() {
+    for seed in 1..=24 {
+        let mut h = heap(seed);
+        let mut chance = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut below = |n: u64| {
+            chance = chance.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            ((chance >> 33) % n) as usize
+        };
+        let lists: Vec<Value> = (0..3).map(|_| array(&mut h, &[])).collect();
+        let all = array(&mut h, &lists);
+        let mut made = 0;
+        for i in 0..45_000 {
+            made += 1;
+            let t = text(&mut h, &format!("new {made}"));
+            push(&mut h, lists[i % 3], t);
+        }
+        h.collect(&mut |m| m.mark(all));
+        for _ in 0..3 {
+            h.shared().request_cycle();
+            while !slice(&mut h, &[all]) {
+                sound(&mut h, &[all], Moment::BeforeYoung);
+                // Those that leave nothing of a list are rare.
+                let what = if below(20) == 0 { 8 + below(2) } else { [0, 1, 2, 3, 4, 5, 6, 7, 10, 10][below(10)] };
+                // Now and then nothing is done for a while.
+                if below(3) == 0 {
+                    change(&mut h, lists[below(3)], lists[below(3)], what, &mut made);
+                }
+            }
+            sound(&mut h, &[all], Moment::Marked);
+            h.sweep_some(usize::MAX);
+            for l in &lists {
+                assert!(words(*l).iter().all(|w| w.starts_with("new ")), "seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn long_hashes_may_be_changed_while_they_are_half_marked() {
+    for seed in 1..=12 {
+        let mut h = heap(seed);
+        let hash = h.hash(Value::FALSE, HashData::default()).val();
+        let all = array(&mut h, &[hash]);
+        let put = |h: &mut Heap, i: u64| {
+            let (k, v) = (text(h, &format!("key {i}")), text(h, &format!("value {i}")));
+            h.before_store_all(hash, &[k, v]);
+            h.edit(hash.cell::<HashObj>().unwrap()).h.push(i.wrapping_mul(0x517c_c1b7_2722_0a95), k, v);
+        };
+        (0..20_000).for_each(|i| put(&mut h, i));
+        h.collect(&mut |m| m.mark(all));
+        h.shared().request_cycle();
+        let mut slices = 0;
+        while !slice(&mut h, &[all]) {
+            sound(&mut h, &[all], Moment::BeforeYoung);
+            slices += 1;
+            let i = slices as usize * 7919 % 20_000;
+            match (slices + seed) % 5 {
+                0 => (0..200).for_each(|k| put(&mut h, 20_000 + slices * 200 + k)),
+                1 => {
+                    let v = text(&mut h, &format!("value, the other {slices}"));
+                    h.before_store(hash, v);
+                    h.edit(hash.cell::<HashObj>().unwrap()).h.set_val(i, v);
+                }
+                2 => drop(h.edit(hash.cell::<HashObj>().unwrap()).h.remove_at(i)),
+                // All entries are closed up in another table, in the opposite order.
+                3 if slices % 9 == 0 => {
+                    let mut es: Vec<_> = hash.cell::<HashObj>().unwrap().h.iter().collect();
+                    es.reverse();
+                    h.edit(hash.cell::<HashObj>().unwrap()).h.replace_entries(es);
+                }
+                _ => {}
+            }
+        }
+        sound(&mut h, &[all], Moment::Marked);
+        h.sweep_some(usize::MAX);
+        let h = &hash.cell::<HashObj>().unwrap().h;
+        let read = |v: Value| String::from_utf8_lossy(v.as_str().expect("a string").bytes()).into_owned();
+        assert!(h.iter().all(|e| read(e.key).starts_with("key ") && read(e.val).starts_with("value")), "seed {seed}");
     }
 }
 

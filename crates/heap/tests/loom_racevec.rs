@@ -96,6 +96,10 @@ mod heap {
 
     pub mod gate;
     pub mod racevec;
+    /// No buffer is marked half way here.
+    pub mod halves {
+        pub fn moved(_: usize, _: usize) {}
+    }
 }
 
 use heap::deferred::GATE;

@@ -172,7 +172,10 @@ impl World {
                 };
                 let mut heaps = [&mut a[0], &mut b[0]];
                 let over = if shared.next_is_slice() {
-                    Heap::collect_slice(&mut heaps, &mut |m| show(m))
+                    Heap::collect_slice(&mut heaps, &mut |m, _| {
+                        show(m);
+                        true
+                    })
                 } else {
                     Heap::collect_all(&mut heaps, &mut |_, m| show(m));
                     true

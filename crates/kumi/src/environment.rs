@@ -28,7 +28,7 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("KUMI_YOUNG", Accepts::Number(1, 1024)),
     ("KUMI_TLH_SITES", Accepts::Words(&["none", "static", "history"])),
     ("KUMI_TLH_RATIO", Accepts::Number(2, 64)),
-    ("KUMI_GC", Accepts::Words(&["plain", "interruptible"])),
+    ("KUMI_GC", Accepts::Words(&["plain", "interruptible", "full"])),
     ("KUMI_GC_THREADS", Accepts::Number(1, MOST)),
     ("KUMI_TLH_STRESS", Accepts::Number(0, MOST)),
     ("KUMI_GC_STRESS", Accepts::Number(0, u32::MAX as u64)),

@@ -65,7 +65,7 @@ Environment:
                   ulimit -v leave
   KUMI_GC_LOG     as --gc-log: 1, all, FILE or all,FILE
   KUMI_GC         interruptible: full collections go in slices of a millisecond, between which the
-                  program goes on
+                  program goes on; full: there are no others
   KUMI_GC_STRESS  n: collect garbage at every n-th safepoint
   KUMI_STACK_STRESS
                   n: move a stack at every n-th point where it could grow

@@ -162,6 +162,7 @@ const CHECKS: &[Check] = &[
         "",
         Out("1"),
     ),
+    ("KUMI_GC", &["KUMI_GC=full", "-e", "300_000.times { |i| $x = [i.to_s] }; p GC.stat[:young_count]"], "", Out("0\n")),
     ("KUMI_TLH", &["KUMI_TLH=off", "-e", CHURN], "", Out("0\n")),
     (
         "KUMI_YOUNG",

@@ -164,6 +164,103 @@ fn the_page_shows_what_was_decided() {
 }
 
 #[test]
+fn the_page_has_a_timeline_of_idle_time_collections_and_messages() {
+    let p = Puppets::new();
+    let [mut east, mut west] = nodes(&p, ["east", "west"], "interruptible");
+    east.say("S.local.take('late')");
+    west.becomes("S['east'].stat('late')[:waiting]", "1");
+    west.is("sleep 0.3; S['east'].put('late', 1)", "1");
+    assert_eq!(east.answer(), "1");
+    // In slices, which are told one by one.
+    east.becomes("grow(8); GC.stat(:cycle_count) > 0", "true");
+    east.is("require 'kumihimo/top'; $top = Kumihimo::Top.new([S.web]); $t = $top.__send__(:look)[:schedule][:timeline]; $t[:ms]", "250.0");
+    let sums = "$sum = $t[:parts].transpose.drop(1).map(&:sum); ";
+    east.is(
+        &format!("{sums}idle, periods, _, _, full, sent, heard = $sum; [idle > 100, periods > 0, full > 0, sent > 0, heard > 1]"),
+        "[true, true, true, true, true]",
+    );
+    // Nothing counts twice.
+    east.is("$t[:parts].all? { |part| part[1] + part[3] + part[4] + part[5] <= 250.001 }", "true");
+    east.is("of(:full)[:collection_ns] > 0", "true");
+}
+
+/// Who a group's turn comes to.
+const TURNS: &str =
+    "def who(m) = m.equal?(S.local) ? S.node : m.node; def turns(n) = Array.new(n) { who($g.any) }.tally; $g = S.group('all'); 1";
+
+#[test]
+fn what_any_member_can_do_goes_to_each_in_its_turn_but_for_those_that_are_about_to_collect() {
+    let p = Puppets::new();
+    let [mut east, mut west, mut south] = nodes(&p, ["east", "west", "south"], "staggered");
+    east.is(TURNS, "1");
+    east.is("class << S; alias told? collecting?; end; 1", "1");
+    // West collects again and again, and says so.
+    west.is("$old = Array.new(40_000) { |i| [i.to_s * 20] }; GC.start; $grows = Thread.new { loop { $new = Array.new(20_000) { |i| [i.to_s] } } }; 1", "1");
+    east.is("$sum = Hash.new(0); 1", "1");
+    east.becomes("300.times { $sum[who($g.any)] += 1; sleep 0.001 }; $sum['west'] < $sum['east'] && $sum['west'] < $sum['south']", "true");
+    west.is("$grows.kill; 1", "1");
+    south.is("S.local.put('here', 1)", "1");
+    // Where all are, none is avoided; and one that has been is not avoided for ever.
+    east.is("def S.collecting?(node = nil) = true; turns(300).values", "[100, 100, 100]");
+    east.is("def S.collecting?(node = nil) = node == 'west'; turns(300).key?('west')", "false");
+    east.is("def S.collecting?(node = self.node) = told?(node); 1", "1");
+    east.becomes("turns(3).size", "3");
+}
+
+#[test]
+fn a_node_that_is_about_to_collect_takes_little_of_a_list() {
+    let p = Puppets::new();
+    let [mut east, mut west] = nodes(&p, ["east", "west"], "staggered");
+    // Parts of a list as they are given out: east has 0 to 19, west 20 to 39.
+    east.is("$share = Kumihimo::Cluster.const_get(:Share).new(%w[east west south], 60); $share.next('west', ['west'])", "[20, 1]");
+    east.is("$share.next('west')", "[21, 4]");
+    // South's is worked off first, then west's before east's, which is longer.
+    east.is("$parts = $share.instance_variable_get(:@parts); $share.next('south') while $parts['south'].uniq.size > 1; 1", "1");
+    east.is("$share.next('south', ['west'])", "[32, 2]");
+    // West gets none of east's.
+    east.is("nil while (part = $share.next('west', ['west'])) && part[0] >= 20; part", "nil");
+    east.is("$share.next('east', ['west'])", "[0, 5]");
+    // Where both are about to, somebody must.
+    east.is("$share.next('west', %w[east west south]).nil?", "false");
+    for node in [&mut east, &mut west] {
+        node.say("require 'kumihimo/cluster'; def S.collecting?(node = nil) = node == 'west'; $mine = 0; Kumihimo.pmap((1..40).to_a) { |x| $mine += 1; sleep 0.002; x * x } == (1..40).map { |x| x * x } && (S.node == 'east' || $mine <= 20)");
+    }
+    assert_eq!((east.answer(), west.answer()), ("true".into(), "true".into()));
+}
+
+#[test]
+fn with_full_collections_only_there_are_no_young_ones() {
+    let counts = "s = GC.stat; p [s[:young_count], s[:full_count] > 1, keep.size]";
+    let program = format!(
+        "keep = []; 40.times {{ |m| keep << Array.new(1000) {{ '%01000d' % m }} }}; {counts}; n = GC.stat[:full_count]; GC.start(full_mark: false); p GC.stat[:full_count] - n"
+    );
+    let (out, err, _) = Running::start(kumi(&["-W0", "-e", &program]).env("KUMI_GC", "full")).end();
+    assert_eq!((out.join(" "), err.as_str()), ("[0, true, 40] 1".into(), ""));
+    // Memory that is limited is enough for what lives, and twice as much litter.
+    let program = "keep = Array.new(1000) { '%01000d' % 1 }; 200_000.times { |i| $x = [i.to_s * 30] }; p keep.size, GC.stat[:young_count]";
+    let (out, err, _) = Running::start(kumi(&["-W0", "-e", program]).envs([("KUMI_GC", "full"), ("KUMI_HEAP_MAX", "24M")])).end();
+    assert_eq!((out.join(" "), err.as_str()), ("1000 0".into(), ""));
+    let p = Puppets::new();
+    for policy in ["synchronised", "measured"] {
+        let mut all = p.of_changed(["east", "west"], |_, c| {
+            c.args(["--gc-schedule", policy]).env("KUMI_GC", "full");
+        });
+        for node in &mut all {
+            node.is(KNOWS, "1");
+            node.becomes("of(:members) == 2 && !of(:coordinator).nil?", "true");
+        }
+        let [mut east, mut west] = all;
+        collects(&mut east);
+        east.is("GC.stat(:young_count)", "0");
+        if policy == "synchronised" {
+            west.becomes("of(:ordered) > 0", "true");
+        }
+        west.becomes("grow(16); of(:collected) + of(:grown) > 0", "true");
+        west.is("GC.stat(:young_count)", "0");
+    }
+}
+
+#[test]
 fn the_log_tells_what_was_decided_and_by_what() {
     let program = "keep = []; 60.times { |m| keep << Array.new(1000) { '%01000d' % m } }";
     let (_, err, status) = Running::start(&mut kumi(&["node", "east", "--gc-schedule", "FI", "--gc-log", "-e", program])).end();

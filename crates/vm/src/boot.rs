@@ -39,9 +39,11 @@ impl Cx {
             cx.gc_stress = if k <= 256 { k } else { 1 + k % 256 };
             cx.heap.poll.store(k > 0, std::sync::atomic::Ordering::Relaxed);
         }
-        if cx.options.interruptible.unwrap_or_else(|| std::env::var("KUMI_GC").is_ok_and(|v| v.trim() == "interruptible")) {
+        let how = std::env::var("KUMI_GC").unwrap_or_default();
+        if cx.options.interruptible.unwrap_or(how.trim() == "interruptible") {
             cx.heap.shared().set_interruptible(true);
         }
+        cx.heap.shared().set_full_only(how.trim() == "full");
         if cx.gc_stress > 0 {
             cx.heap.shared().stress_slices(cx.gc_stress as u64);
         }

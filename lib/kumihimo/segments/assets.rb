@@ -26,7 +26,7 @@ module Kumihimo
           <section><h2>Dead letters</h2><div id="dead"></div></section>
           <section><h2>Nodes</h2><div id="nodes"></div></section>
           <section id="schedule" hidden><h2>Collections: <b id="policy"></b>, full <b id="full_mode"></b>, young <b id="young_mode"></b>; <b id="ordered">0</b> by order, <b id="idle">0</b> ms idle</h2>
-            <svg id="timeline" viewBox="0 0 600 60" preserveAspectRatio="none" role="img" aria-label="Full and young collections of the last minute, and when something was decided"></svg>
+            <svg id="timeline" viewBox="0 0 600 120" preserveAspectRatio="none" role="img" aria-label="Of the last minute, from above: full and young collections, and when something was decided; idle time; messages"></svg>
             <div id="decisions"></div></section>
           <section id="remote" hidden><h2>Objects: <b id="exports">0</b> of this node are held by others, <b id="imports">0</b> of others by this one</h2>
             <svg id="links" viewBox="0 0 640 400" role="img" aria-label="Which node has references to how many objects of which other one"></svg></section>
@@ -46,7 +46,7 @@ module Kumihimo
         .figures div { border-top: 1px solid var(--line); padding-top: .25em } .figures div > b:first-child { font-size: 1.5em; display: block }
         i { font-style: normal; margin-left: 1em } .in { color: var(--in) } .out { color: var(--out) }
         svg { width: 100%; height: 120px; border-bottom: 1px solid var(--line) } polyline { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke }
-        #timeline { height: 60px } #timeline .full { fill: var(--out) } #timeline .young { fill: var(--in) } #timeline line { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke }
+        #timeline { height: 120px } #timeline .full { fill: var(--out) } #timeline .young { fill: var(--in) } #timeline .idle, #timeline .messages { fill: var(--line) } #timeline line { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke }
         #links { height: auto; max-width: 44em; display: block; border: 0 } #links circle { fill: Canvas; stroke: currentColor } #links .own circle { stroke: var(--in); stroke-width: 2.5 }
         #links text { font-size: 13px; text-anchor: middle; dominant-baseline: middle; fill: currentColor } #links path { fill: none; stroke: var(--out); opacity: .75 }
         #links marker path { fill: var(--out); stroke: none } #links .count { fill: var(--out); paint-order: stroke; stroke: Canvas; stroke-width: 4px }
@@ -146,7 +146,8 @@ module Kumihimo
             where.append(node);
           });
         }
-        // The last minute: collections by how long they took, young ones below; a line where something was decided.
+        // The last minute: collections by how long they took, young ones below; a line where something was decided. Under them the idle part
+        // of each quarter of a second, and how many messages there were, beside the most.
         function schedule(s) {
           $("schedule").hidden = !s.schedule;
           if (!s.schedule) return;
@@ -158,11 +159,21 @@ module Kumihimo
           const marks = c.events.filter(e => e.ago_ms < minute).map(e => {
             const x = 600 - (e.ago_ms + e.ms) / minute * 600, full = e.kind === "full";
             const mark = e.what === "collected"
-              ? svg("rect", { x, y: full ? 4 : 32, width: Math.max(1, e.ms / minute * 600), height: 24, class: full ? "full" : "young" })
-              : svg("line", { x1: x, x2: x, y1: 0, y2: 60 });
+              ? svg("rect", { x, y: full ? 2 : 28, width: Math.max(1, e.ms / minute * 600), height: 22, class: full ? "full" : "young" })
+              : svg("line", { x1: x, x2: x, y1: 0, y2: 52 });
             mark.append(svg("title", {}, e.text));
             return mark;
           });
+          const { ms, parts } = c.timeline, width = ms / minute * 600, most = Math.max(1, ...parts.map(p => p[6] + p[7]));
+          const bar = (ago, part, base, what, text) => {
+            const height = Math.min(1, part) * 30, mark = svg("rect", { x: 600 - (ago + 1) * width, y: base - height, width: width * 0.9, height, class: what });
+            mark.append(svg("title", {}, text));
+            return mark;
+          };
+          for (const [ago, idle, periods, speculative, young, full, sent, heard] of parts) {
+            if (idle) marks.push(bar(ago, idle / ms, 86, "idle", `${idle} ms idle in ${number(periods)} periods`));
+            if (sent + heard) marks.push(bar(ago, (sent + heard) / most, 120, "messages", `${number(sent)} messages sent, ${number(heard)} came`));
+          }
           $("timeline").replaceChildren(...marks);
           table($("decisions"), [["ago, s", "n"], ["what"], ["with what was seen"]],
             c.events.filter(e => e.what !== "collected").slice(0, 8).map(e => ({ cells: [(e.ago_ms / 1000).toFixed(1), e.what.replace("_", " "), e.text] })),

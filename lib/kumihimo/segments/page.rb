@@ -150,8 +150,16 @@ module Kumihimo
           [kind, { mode: of[:mode], ms: ms(of[:collection_ns]), since_ms: ms(of[:since_ns]), idle_periods: of[:idle_periods], useful: of[:useful].round(3) }]
         end
         { **seen.slice(:policy, :coordinator, :members, :heap, :largest_heap, :collected, :grown, :ordered, :orders_sent, :idle_periods), **kinds,
-          idle_ms: ms(seen[:idle_ns]), coordinator: seen[:coordinator] && text(seen[:coordinator]),
+          idle_ms: ms(seen[:idle_ns]), timeline:, coordinator: seen[:coordinator] && text(seen[:coordinator]),
           events: events.reverse.map { |ago, what, kind, told, took| { ago_ms: ms(ago), what:, kind:, text: told, ms: ms(took) } } }
+      end
+
+      # The last minute in parts of `ms`, the oldest first: how many parts ago, idle time in ms, idle periods, speculative time, time in young
+      # collections, in full ones, messages sent, heard. Parts in which nothing happened may be missing.
+      def timeline
+        width, parts = __gc_schedule_timeline
+        return { ms: 250, parts: [] } unless width
+        { ms: ms(width), parts: parts.map { |ago, idle, periods, speculative, young, full, *messages| [ago, ms(idle), periods, ms(speculative), ms(young), ms(full), *messages] } }
       end
 
       # Who holds how many of whose objects.

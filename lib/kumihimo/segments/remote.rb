@@ -145,7 +145,10 @@ module Kumihimo
       def on_leave(&block) = Members.add(:leave, block)
 
       # The first of these nodes that does not collect about now, as far as they have said so (docs/SCHEDULES.md); where all do, the first.
-      def prefer(nodes = self.nodes) = nodes.find { |node| node == @node || !__gc_avoid(node) } || nodes.first
+      def prefer(nodes = self.nodes) = nodes.find { |node| node == @node || !collecting?(node) } || nodes.first
+
+      # Is a node about to collect, or does it just now, as far as it has said so? Requests that others can answer had better wait for it.
+      def collecting?(node = self.node) = __gc_avoid(node.to_s)
 
       # Keys spread over members: each has its node by rendezvous hashing. `nodes:` are names, or a prefix of names.
       def group(name, nodes: nil) = Group.new(name, nodes)
@@ -439,6 +442,9 @@ module Kumihimo
       def initialize(name, nodes)
         @name = name
         @nodes = nodes
+        @lock = Mutex.new
+        # Not all programs begin with the same member.
+        @turn = rand(1 << 20)
       end
 
       # Members that keep the group's keys now.
@@ -467,6 +473,15 @@ module Kumihimo
 
       %i[peek take peek_segment take_segment].each do |call|
         define_method(call) { |key, after: nil, timeout: nil| __wait(call, key, after, timeout) }
+      end
+
+      # The manager of one of the members, each in its turn, for what any of them can do. Members that collect about now are passed over,
+      # as far as they have said so (docs/SCHEDULES.md), unless all do.
+      def any
+        members = self.members
+        raise NotConnected, "no member of the group #{@name} is there" if members.empty?
+        members.rotate!(@lock.synchronize { @turn += 1 })
+        Segments[members.find { |node| !Segments.collecting?(node) } || members[0]]
       end
 
       def key(name) = manager_of(name).key(name)

@@ -247,6 +247,7 @@ fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if t.locals().is_nil() {
         let h = cx.hash();
         cx.heap.publish(h);
+        cx.task_mut(t.id());
         t.set_locals(h);
     }
     Ok(t.locals())

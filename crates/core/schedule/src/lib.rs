@@ -14,6 +14,7 @@ mod look;
 mod part;
 mod start;
 mod talk;
+mod timeline;
 
 use kumi_vm::*;
 

@@ -2,6 +2,7 @@
 
 use crate::part::{Inner, Part, kind_name, mode_name};
 use crate::start::part;
+use crate::timeline::{self, WIDTH};
 use kumi_schedule::{Decision, Interval, Kind, Mode, Observed, Time};
 use kumi_vm::*;
 use std::fmt;
@@ -171,11 +172,36 @@ fn events(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     }
     Ok(cx.array_vec(out))
 }
+/// `__gc_schedule_timeline()`: the last minute, the oldest part first: [length of a part, [[number of parts ago, idle, idle periods,
+/// speculative, in young collections, in full ones, messages sent, heard], ..]], times in nanoseconds; nil: no part.
+fn timeline(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    let Some(part) = part(cx) else { return Ok(Value::NIL) };
+    let messages = part.messages();
+    let rows: Vec<_> = part.look(|inner, now| {
+        let newest = now / WIDTH;
+        let row = |p: &timeline::Part| {
+            let [young, full] = p.collecting;
+            [newest.saturating_sub(p.number), p.idle, p.periods, p.speculative, young, full, p.sent, p.heard]
+        };
+        inner.timeline.parts(now, messages).map(row).collect()
+    });
+    let mut out = Vec::with_capacity(rows.len());
+    for row in rows {
+        let row = row.map(|n| cx.uint(n));
+        out.push(cx.array(&row));
+    }
+    let pair = [cx.uint(WIDTH), cx.array_vec(out)];
+    Ok(cx.array(&pair))
+}
 /// `__gc_avoid(name of a node)`: does it collect about now, so that requests had better go elsewhere?
 fn avoid(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let name = String::from_utf8_lossy(cx.arg_str(a, 0)?.bytes()).into_owned();
     Ok(Value::bool(part(cx).is_some_and(|p| p.avoids(&name))))
 }
 
-pub static TABLE: &[NativeDef] =
-    &[crate::leaf("__gc_schedule", 0, schedule), crate::leaf("__gc_schedule_events", 0, events), crate::leaf("__gc_avoid", 1, avoid)];
+pub static TABLE: &[NativeDef] = &[
+    crate::leaf("__gc_schedule", 0, schedule),
+    crate::leaf("__gc_schedule_events", 0, events),
+    crate::leaf("__gc_schedule_timeline", 0, timeline),
+    crate::leaf("__gc_avoid", 1, avoid),
+];

@@ -9,7 +9,8 @@
 use crate::delay::waited_ns;
 use crate::look::{Counts, Event, What};
 use crate::talk::{Listener, encode};
-use kumi_core_segments::{Node, lock_soon};
+use crate::timeline::Timeline;
+use kumi_core_segments::{Node, Traffic, lock_soon};
 use kumi_membership::Member;
 use kumi_schedule::{
     Action, Decision, Doing as Meters, Heap, Kind, Members, Message, Meter, Mode, NodeId, Observed, Options, Policy, Request, Thresholds,
@@ -32,6 +33,7 @@ const KEPT: usize = 128;
 /// See the module.
 pub struct Part {
     node: Weak<Node>,
+    traffic: Arc<Traffic>,
     collector: Collector,
     inner: Mutex<Inner>,
     /// The time that the link was last told of.
@@ -62,7 +64,9 @@ pub struct Inner {
     waits: bool,
     pub counts: Counts,
     pub events: VecDeque<Event>,
-    began: Time,
+    pub timeline: Timeline,
+    /// From when to when this node does not answer, as it has told others.
+    away: Option<(Time, Time)>,
 }
 
 /// What is to be done once the lock is let go.
@@ -91,6 +95,7 @@ impl Part {
         let inner = Inner::new(kumi_link::now(), node_id(&node.name), node.incarnation, policy, node.patience);
         let part = Arc::new(Part {
             node: Arc::downgrade(node),
+            traffic: node.traffic.clone(),
             collector,
             inner: Mutex::new(inner),
             planned: AtomicU64::new(0),
@@ -179,9 +184,13 @@ impl Part {
         let Some(heap) = self.collector.heap() else { return };
         self.act(Cause::Order, |inner, now, _| inner.hear(now, &heap, node_id(from), message));
     }
-    /// Had requests better go elsewhere than to this node just now?
+    /// Had requests better go elsewhere than to that node just now?
     pub fn avoids(&self, name: &str) -> bool {
-        self.look(|inner, now| inner.seat.avoid(now, node_id(name)))
+        self.look(|inner, now| inner.avoids(now, node_id(name)))
+    }
+    /// How many messages were sent, and how many have come.
+    pub fn messages(&self) -> [u64; 2] {
+        self.traffic.seen()
     }
 }
 
@@ -190,17 +199,21 @@ impl Schedule for Part {
         self.act(Cause::Order, |inner, now, after| inner.next(heap, now, after))
     }
     fn begins(&self) {
-        self.look(|inner, now| {
-            inner.meter.collection(now);
-            inner.began = now;
-        });
+        self.look(|inner, now| inner.stops(now));
+    }
+    fn slice_begins(&self) {
+        self.look(|inner, now| inner.stops(now));
+    }
+    fn pauses(&self) {
+        self.look(|inner, now| inner.pauses(now));
     }
     fn ended(&self, heap: &HeapShared, full: bool) {
         self.act(Cause::Order, |inner, now, after| inner.ended(now, heap, full, after));
     }
     fn changes(&self, was: Doing, is: Doing, awaits: bool) {
         let waited = if was == Doing::Rests || is == Doing::Rests { waited_ns() } else { 0 };
-        self.look(|inner, now| inner.changes(now, waited, was, is, awaits));
+        let messages = self.messages();
+        self.look(|inner, now| inner.changes(now, waited, was, is, awaits, messages));
     }
 }
 
@@ -230,7 +243,8 @@ impl Inner {
             waits: false,
             counts: Counts::default(),
             events: VecDeque::new(),
-            began: now,
+            timeline: Timeline::new(now),
+            away: None,
         }
     }
     /// A node said something, or what is nothing.
@@ -270,6 +284,10 @@ impl Inner {
                     after.send.extend(self.names.get(&to).map(|n| (n.clone(), encode(&m))));
                 }
                 Action::All(m) => {
+                    if let Message::Away { after, lasts } = m {
+                        let from = now.saturating_add(after);
+                        self.away = Some((from, from.saturating_add(lasts)));
+                    }
                     self.counts.sent += 1;
                     self.counts.orders += u64::from(matches!(m, Message::Order(_)));
                     let (me, bytes) = (self.seat.me(), encode(&m));
@@ -297,6 +315,23 @@ impl Inner {
         let size = self.size.max((sizes.old + sizes.least) as u64);
         let heap = Heap { size, allocated: sizes.grown as u64, limit, wanted: sizes.young as u64 };
         Observed::new(heap, &self.meter, now)
+    }
+    /// Had requests better go elsewhere than to that node? This one is as others take it.
+    fn avoids(&self, now: Time, node: NodeId) -> bool {
+        match node == self.seat.me() {
+            true => self.away.is_some_and(|(from, to)| (from..to).contains(&now)),
+            false => self.seat.avoid(now, node),
+        }
+    }
+    /// A stop is about to be asked for, for a collection or a slice of one.
+    fn stops(&mut self, now: Time) {
+        self.meter.collection(now);
+        self.timeline.stops(now);
+    }
+    /// What was done before goes on, and so does the collection; or there was none.
+    fn pauses(&mut self, now: Time) {
+        self.meter.change(now, self.doing);
+        self.timeline.goes_on(now, Some(Kind::Full));
     }
     /// After a full collection the heap is no larger than what it would come to by itself.
     fn fit(&mut self, s: &Sizes) {
@@ -336,16 +371,23 @@ impl Inner {
         if why == Some(Cause::Outside) {
             heap.put_off_full();
         }
+        let young = if heap.is_full_only() { Next::Full } else { Next::Young };
         if let Some((Kind::Young, cause)) = self.ordered {
             heap.stats.because(cause);
-            return Next::Young;
+            return young;
         }
         if heap.stats.cause() == Cause::Request {
-            return Next::Young;
+            return young;
         }
         // An order may have been served before the wish for it was seen.
         let served = std::mem::take(&mut self.asked);
         if (served || why == Some(Cause::Outside)) && heap.put_off() {
+            return Next::Nothing;
+        }
+        if heap.is_full_only() {
+            // The heap has grown, or is as large as others' are.
+            let sizes = heap.sizes();
+            heap.allow((self.size as usize).saturating_sub(sizes.old).max(sizes.least));
             return Next::Nothing;
         }
         match self.seat.born(now, &self.members, &seen) {
@@ -361,11 +403,14 @@ impl Inner {
         self.counts.idle += interval.idle;
         self.counts.speculative += interval.speculative;
         self.meter.collected(now, kind);
+        self.timeline.goes_on(now, Some(kind));
         if full {
             self.waits = false;
             self.fit(&heap.sizes());
         }
-        let (took, cause) = (now.saturating_sub(self.began), heap.stats.last().map_or("", |c| c.cause.name()));
+        // Of a collection in slices, all of them.
+        let took = self.meter.interval(kind, now).collection;
+        let cause = heap.stats.last().map_or("", |c| c.cause.name());
         self.tell(now, What::Collected { kind, took, cause });
         if let Some((_, why)) = self.ordered.take_if(|o| o.0 <= kind) {
             self.counts.ordered += u64::from(why == Cause::Order);
@@ -394,7 +439,7 @@ impl Inner {
         }
         self.events.push_back(Event { at: now, what });
     }
-    fn changes(&mut self, now: Time, waited: u64, was: Doing, is: Doing, awaits: bool) {
+    fn changes(&mut self, now: Time, waited: u64, was: Doing, is: Doing, awaits: bool, messages: [u64; 2]) {
         match was {
             Doing::Rests => {}
             Doing::Works => self.works = self.works.saturating_sub(1),
@@ -417,6 +462,7 @@ impl Inner {
             // From when it could have run it was not idle, though it had no processor.
             let late = if was == Doing::Rests { waited.saturating_sub(WAITED.get()) } else { 0 };
             self.meter.change(now.saturating_sub(late), doing);
+            self.timeline.turns(now.saturating_sub(late), doing, messages);
             self.doing = doing;
         }
     }
@@ -438,123 +484,4 @@ pub fn mode_name(mode: Mode) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::talk::{FIRST, decode};
-    use kumi_vm::Heap as RubyHeap;
-
-    const MS: Time = 1_000_000;
-
-    fn some(policy: Policy) -> (RubyHeap, Inner) {
-        let mut inner = Inner::new(0, NodeId(1), 1, policy, 1);
-        inner.members = Members::new([NodeId(1), NodeId(2)]);
-        inner.names = [(NodeId(1), "one".into()), (NodeId(2), "two".into())].into_iter().collect();
-        (RubyHeap::new(), inner)
-    }
-    fn drained(inner: &mut Inner, now: Time) -> After {
-        let mut after = After::default();
-        inner.drain(now, Cause::Order, &mut after);
-        after
-    }
-
-    #[test]
-    fn an_order_stays_noted_until_a_collection_that_is_enough_for_it() {
-        let (heap, mut inner) = some(Policy::Synchronised);
-        let (heap, mut now) = (heap.shared().clone(), 100 * MS);
-        inner.hear(now, &heap, NodeId(2), Ok(Message::Order(Kind::Full)));
-        assert!(drained(&mut inner, now).ask);
-        assert_eq!(inner.next(&heap, now, &mut After::default()), Next::Full);
-        // It was too late for the stop of another worker, which was for a young one.
-        now += MS;
-        let mut after = After::default();
-        inner.ended(now, &heap, false, &mut after);
-        assert!(after.ask);
-        assert_eq!(inner.next(&heap, now, &mut after), Next::Full);
-        let mut after = After::default();
-        inner.ended(now, &heap, true, &mut after);
-        assert_eq!((after.ask, inner.ordered, inner.counts.ordered), (false, None, 1));
-    }
-
-    #[test]
-    fn what_things_outside_want_comes_within_a_second() {
-        let (mut heap, mut inner) = some(Policy::Independent);
-        heap.shared().stats.because(Cause::Outside);
-        heap.request_full();
-        let (heap, now) = (heap.shared().clone(), 100 * MS);
-        assert_eq!(inner.next(&heap, now, &mut After::default()), Next::Nothing);
-        assert!(!heap.is_full_next());
-        let later = now + 1000 * MS;
-        assert!(inner.seat.next() <= later);
-        let seen = inner.observed(&heap, later);
-        inner.seat.tick(later, &inner.members, &seen);
-        assert!(drained(&mut inner, later).ask);
-        assert_eq!(inner.next(&heap, later, &mut After::default()), Next::Full);
-    }
-
-    #[test]
-    fn a_program_has_what_it_asks_for_though_things_outside_wait() {
-        let (mut heap, mut inner) = some(Policy::Synchronised);
-        heap.shared().stats.because(Cause::Outside);
-        heap.shared().stats.because(Cause::Request);
-        heap.request_full();
-        let mut after = After::default();
-        assert_eq!(inner.next(&heap.shared().clone(), 5 * MS, &mut after), Next::Full);
-        inner.drain(5 * MS, Cause::Order, &mut after);
-        assert_eq!(inner.counts.orders, 0);
-    }
-
-    #[test]
-    fn idle_is_who_has_nothing_to_run_and_waits_for_a_message() {
-        let (heap, mut inner) = some(Policy::Measured);
-        let heap = heap.shared().clone();
-        inner.changes(0, 0, Doing::Rests, Doing::Works, false);
-        inner.changes(10 * MS, 0, Doing::Rests, Doing::Speculates, true);
-        // One works, one speculates.
-        inner.changes(20 * MS, 0, Doing::Works, Doing::Rests, true);
-        inner.changes(30 * MS, 0, Doing::Speculates, Doing::Rests, true);
-        // It could run from 38 on, and had no processor.
-        inner.changes(40 * MS, 2 * MS, Doing::Rests, Doing::Works, false);
-        // Nobody waits for a node.
-        inner.changes(50 * MS, 2 * MS, Doing::Works, Doing::Rests, false);
-        inner.changes(60 * MS, 2 * MS, Doing::Rests, Doing::Works, false);
-        let seen = *inner.observed(&heap, 100 * MS).interval(Kind::Full);
-        assert_eq!((seen.idle, seen.idle_periods, seen.speculative, seen.waits), (8 * MS, 1, 10 * MS, 1));
-    }
-
-    #[test]
-    fn whatever_comes_is_counted_and_does_no_harm() {
-        let mut chance = kumi_chance::Chance::new(5);
-        for policy in Policy::all() {
-            let (heap, mut inner) = some(policy);
-            let (heap, mut now, mut refused) = (heap.shared().clone(), 0, 0);
-            for _ in 0..5_000 {
-                let bits = chance.below(40);
-                now += chance.below(1 << bits);
-                let mut bytes = vec![FIRST; usize::from(!chance.percent(5))];
-                bytes.extend((0..chance.below(20)).map(|i| match i {
-                    0 => kumi_schedule::VERSION,
-                    1 => chance.pick(b"ORNHFTA"),
-                    _ => chance.next() as u8 & [1, 0x7F, 0xFF][chance.below(3) as usize],
-                }));
-                if chance.percent(1) {
-                    bytes.resize(1 << 16, 0x80);
-                }
-                let Some(message) = decode(&bytes) else {
-                    assert_ne!(bytes.first(), Some(&FIRST));
-                    continue;
-                };
-                let from = NodeId(1 + chance.below(3));
-                refused += u64::from(message.is_err() || from == NodeId(3));
-                inner.hear(now, &heap, from, message);
-                let mut after = drained(&mut inner, now);
-                if after.ask {
-                    let full = inner.next(&heap, now, &mut after) == Next::Full;
-                    inner.ended(now, &heap, full, &mut after);
-                }
-                assert!(after.send.len() < 8 && inner.events.len() <= KEPT);
-            }
-            assert_eq!(inner.counts.nonsense + inner.counts.strangers, refused);
-            assert!(refused > 0 && inner.counts.heard > 0);
-        }
-    }
-}
+mod tests;

@@ -72,6 +72,10 @@ impl ArrayObj {
         // SAFETY: the caller's promise.
         unsafe { self.buf.unraced() }
     }
+    /// Its buffer, at a stop: where that is, where its first slot is, and which slots hold elements.
+    pub(crate) fn slots(&self) -> Option<(usize, *const Value, std::ops::Range<usize>)> {
+        self.buf.slots()
+    }
     /// Number of elements now. Others may change it: who goes on to look at elements takes [`seen`](Self::seen) once.
     #[inline(always)]
     pub fn len(&self) -> usize {

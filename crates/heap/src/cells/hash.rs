@@ -351,9 +351,13 @@ impl HashData {
     pub(crate) fn set_seen(&self) {
         self.table.get().set_seen();
     }
-    pub(crate) fn trace(&self, to: &mut impl Visitor) {
+    /// None was seen after all.
+    pub(crate) fn unsee(&self) {
+        self.table.get().unsee();
+    }
+    pub(crate) fn trace(&self, owner: Value, to: &mut impl Visitor) {
         to.visit(self.missing().either());
-        to.visit_entries(self);
+        to.visit_entries(owner, self);
     }
     /// Gives the memory back at once, whatever the mode.
     ///

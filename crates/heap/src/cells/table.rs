@@ -14,8 +14,9 @@
 //! a young collection. Every change below `seen` lowers it; what makes another table begins anew, or keeps
 //! positions and says so.
 
+use crate::Value;
 use crate::cells::hash::Entry;
-use crate::{Value, lockfree::deferred};
+use crate::lockfree::{deferred, halves};
 use kumi_budget::{ask, asking, refuse};
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::mem::size_of;
@@ -234,6 +235,12 @@ impl Table {
             self.seen.store(n, Relaxed);
         }
     }
+    /// No entry was seen, at a stop.
+    pub(crate) fn unsee(&self) {
+        if self.seen() > 0 {
+            self.seen.store(0, Relaxed);
+        }
+    }
     /// Forgets the entries of a small table. Only where nobody else reads.
     pub(crate) fn reset(&self) {
         self.first.store(0, Relaxed);
@@ -272,6 +279,7 @@ impl TableRef {
         // SAFETY: made by `make` with that layout, and named by this word only.
         unsafe {
             if (*old).cap != 0 {
+                halves::moved(old.addr(), (*old).cap as usize);
                 deferred::free_later(old as *mut u8, Table::layout((*old).cap));
             }
         }

@@ -39,6 +39,10 @@ pub trait Visitor {
     fn visit_fields(&mut self, vs: &[Value]) {
         self.visit_all(vs);
     }
+    /// The elements of the Array `owner`, in the same way.
+    fn visit_list(&mut self, _owner: Value, vs: &[Value]) {
+        self.visit_fields(vs);
+    }
     /// What a payload holds.
     fn visit_payload(&mut self, p: &dyn Payload)
     where
@@ -46,8 +50,8 @@ pub trait Visitor {
     {
         p.trace(&mut Marker(self));
     }
-    /// The entries of a Hash cell, in the same way.
-    fn visit_entries(&mut self, h: &crate::HashData) {
+    /// The entries of the Hash `owner`, in the same way.
+    fn visit_entries(&mut self, _owner: Value, h: &crate::HashData) {
         for e in h.iter() {
             self.visit(e.key);
             self.visit(e.val);
@@ -133,8 +137,8 @@ pub(crate) fn trace_fields<V: Visitor>(v: Value, to: &mut V) {
                 to.visit_all(o.inline());
                 to.visit_fields(o.ext.unraced());
             }
-            Kind::Array => to.visit_fields(v.cell_unchecked::<ArrayObj>().unraced()),
-            Kind::Hash => v.cell_unchecked::<HashObj>().h.trace(to),
+            Kind::Array => to.visit_list(v, v.cell_unchecked::<ArrayObj>().unraced()),
+            Kind::Hash => v.cell_unchecked::<HashObj>().h.trace(v, to),
             Kind::Range => {
                 let r = v.cell_unchecked::<RangeObj>();
                 to.visit(r.lo);

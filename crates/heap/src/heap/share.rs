@@ -258,7 +258,7 @@ impl Visitor for Referred<'_> {
         push_all(self.to, vs.get(self.at..end).unwrap_or(&[]));
     }
     #[inline(always)]
-    fn visit_entries(&mut self, h: &HashData) {
+    fn visit_entries(&mut self, _: Value, h: &HashData) {
         let end = self.end(h.slots());
         for e in (self.at..end).rev().filter_map(|i| h.at(i)) {
             for v in [e.val, e.key] {

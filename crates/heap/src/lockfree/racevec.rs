@@ -33,8 +33,8 @@ mod traits;
 
 pub use seen::{Iter as SeenIter, Seen};
 
-use super::deferred;
 use super::sync::{AtomicPtr, AtomicU64, Ordering::Relaxed};
+use super::{deferred, halves};
 use kumi_budget::{ask, asking, refuse};
 use order::{LOOK, PUBLISH};
 use std::alloc::{Layout, alloc, realloc};
@@ -380,9 +380,25 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let old = self.word.load(Relaxed);
         self.word.store(w, PUBLISH);
         if !Self::is_inline(old) {
+            self.tell_moves(old);
             // SAFETY: made by `make` with this layout; the word names it no more.
             unsafe { deferred::free_later(old as *mut u8, Self::layout((*old).cap)) };
         }
+    }
+    /// Elements are about to move inside the storage that `w` names, or it goes.
+    #[inline]
+    fn tell_moves(&self, w: *mut Head) {
+        if T::WORDS && !Self::is_inline(w) {
+            // SAFETY: as in `parts`.
+            halves::moved(w.addr(), unsafe { (*w).cap });
+        }
+    }
+    /// The buffer outside the cell, at a stop: where that is, where its first slot is, and which slots hold elements.
+    pub(crate) fn slots(&self) -> Option<(usize, *const T, std::ops::Range<usize>)> {
+        let w = self.word.load(Relaxed);
+        // SAFETY: as in `parts`.
+        let (start, len) = if Self::is_inline(w) { return None } else { Self::unpack(unsafe { (*w).span.load(Relaxed) }) };
+        Some((w.addr(), Self::data(w), start..start + len))
     }
     /// The elements, for the only writer: where others may store without the lock, after [`Self::settle`].
     #[inline(always)]
@@ -424,6 +440,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             return self.release(b);
         }
         // Alone: the elements may move.
+        self.tell_moves(w);
         // SAFETY: both ranges lie in the buffer; its layout is the one it was made with.
         unsafe {
             ptr::copy(p, Self::data(w), len);

@@ -3,9 +3,14 @@
 //! Entries are addresses of cells, or of marked cells that are to be looked at once more (`AGAIN`). They need not be
 //! unmarked, and may stand here twice: whoever takes one out tests and sets its mark. A stack of chunks, so that
 //! giving away the oldest half moves pointers only; large arrays and tables stand as ranges, cut as they are read.
+//!
+//! What is left of a range when a slice of marking ends names no memory of the cell. Of an Array or a Hash it is a number of slots, with a
+//! watch on whether the elements still stand in them (`lockfree/halves.rs`); if not, the list is looked at once more. Of anything else a
+//! copy is made, and of lists that are moved about again and again.
 
 use super::Fresh;
-use crate::{HashData, Value};
+use crate::lockfree::halves::{self, Half};
+use crate::{ArrayObj, HashData, HashObj, Value};
 
 /// In an entry: trace it although it is marked.
 pub(crate) const AGAIN: u64 = 1;
@@ -16,16 +21,28 @@ const STEP: usize = 128;
 const _: () = assert!(LONG < CHUNK && STEP <= LONG);
 /// Ranges shorter than that are entered value by value.
 pub(crate) const LONG: usize = 256;
-/// Of longer ones a copy is made where a slice of marking ends: that is quicker than to enter them.
-const COPIED: usize = if cfg!(test) { 400 } else { 8192 };
+/// What is left of longer ones stays for the next slice of marking.
+const KEPT: usize = halves::LEAST;
+/// Lists that were looked at once more, since their elements had moved, before others are copied.
+const MOVES: u32 = 16;
 
 /// A part of a cell's own memory, which nobody changes before the marking ends.
 #[derive(Clone, Copy)]
 pub(crate) enum Range {
-    Fields(*const Value, usize),
-    Entries(*const HashData, usize, usize),
+    /// Of the Array that is named, or of another cell: nil.
+    Fields(*const Value, usize, Value),
+    /// Of the Hash that is named.
+    Entries(*const HashData, usize, usize, Value),
     /// Of a copy, which stays between slices ([`Grey::leave_memory`]).
     Copied(*const Value, usize),
+}
+
+/// Slots of an Array's buffer, or of a Hash's table, that are to be looked at yet.
+struct Slots {
+    owner: Value,
+    buffer: Half,
+    from: usize,
+    to: usize,
 }
 
 /// Work that changes hands.
@@ -46,6 +63,10 @@ pub(crate) struct Grey {
     full: std::collections::VecDeque<Vec<u64>>,
     spare: Vec<Vec<u64>>,
     ranges: Vec<Range>,
+    /// What is left of long lists between two slices.
+    slots: Vec<Slots>,
+    /// How often elements had moved meanwhile.
+    moves: u32,
     /// Memory of copies. They go when nothing is grey any more.
     copies: Vec<Vec<Value>>,
 }
@@ -118,11 +139,12 @@ impl Grey {
         self.top.len() + CHUNK * self.full.len() + self.ranges.iter().map(Range::len).sum::<usize>()
     }
     pub fn is_empty(&self) -> bool {
-        self.top.is_empty() && self.full.iter().all(Vec::is_empty) && self.ranges.is_empty()
+        self.top.is_empty() && self.full.iter().all(Vec::is_empty) && self.ranges.is_empty() && self.slots.is_empty()
     }
     /// Calls `f` with every entry, after [`leave_memory`](Self::leave_memory).
     pub fn each(&self, mut f: impl FnMut(u64)) {
         self.full.iter().flatten().chain(&self.top).for_each(|e| f(*e));
+        self.slots.iter().for_each(|s| f(s.owner.bits() | AGAIN));
         for r in &self.ranges {
             if let Range::Copied(p, n) = *r {
                 // SAFETY: a part of a copy.
@@ -138,6 +160,8 @@ impl Grey {
             self.full.push_back(other.top);
         }
         self.ranges.append(&mut other.ranges);
+        self.slots.append(&mut other.slots);
+        self.moves += other.moves;
         self.copies.append(&mut other.copies);
     }
     /// The memory of its copies, which is to outlast whoever takes parts of them.
@@ -152,7 +176,24 @@ impl Grey {
             self.copies.clear();
         }
     }
-    /// What ranges stand for is copied or entered: their memory may change, or go, when the world goes on.
+    /// A slice begins: what the last one left of lists are ranges again.
+    pub fn take_up(&mut self) {
+        for s in std::mem::take(&mut self.slots) {
+            match s.range() {
+                // It is shorter than that by now.
+                Some(r) if r.len() == 0 => {}
+                Some(r) => self.ranges.push(r),
+                None => {
+                    self.moves += 1;
+                    if let Some(h) = s.owner.cell::<HashObj>() {
+                        h.h.unsee();
+                    }
+                    self.push(s.owner.bits() | AGAIN);
+                }
+            }
+        }
+    }
+    /// What ranges stand for is noted without their memory, entered or copied: that may change, or go, when the world goes on.
     pub fn leave_memory(&mut self, fresh: &Fresh) {
         let all = std::mem::take(&mut self.ranges);
         for r in all {
@@ -161,7 +202,7 @@ impl Grey {
                     self.ranges.push(r);
                     continue;
                 }
-                _ if r.len() < COPIED => {
+                _ if r.len() < KEPT => {
                     let at = self.ranges.len();
                     self.ranges.push(r);
                     while self.ranges.len() > at {
@@ -169,9 +210,15 @@ impl Grey {
                     }
                     continue;
                 }
+                _ if self.moves < MOVES
+                    && let Some(slots) = r.slots() =>
+                {
+                    self.slots.push(slots);
+                    continue;
+                }
                 // SAFETY: values of the range (see `Range`).
-                Range::Fields(p, n) => unsafe { std::slice::from_raw_parts(p, n) }.to_vec(),
-                Range::Entries(h, from, to) => {
+                Range::Fields(p, n, _) => unsafe { std::slice::from_raw_parts(p, n) }.to_vec(),
+                Range::Entries(h, from, to, _) => {
                     // SAFETY: the hash lives (see `Range`).
                     let h = unsafe { &*h };
                     let mut all = Vec::with_capacity((to - from) * 2);
@@ -193,7 +240,7 @@ impl Grey {
     /// Enters the next few values of the youngest range.
     pub fn read_range(&mut self, fresh: &Fresh) {
         match self.ranges.pop() {
-            Some(r @ (Range::Fields(p, n) | Range::Copied(p, n))) => {
+            Some(r @ (Range::Fields(p, n, _) | Range::Copied(p, n))) => {
                 let now = n.min(STEP);
                 // SAFETY: `now` values at `p`, and the rest behind them (see `Range`).
                 let vs = unsafe {
@@ -206,10 +253,10 @@ impl Grey {
                     self.push_all(vs, fresh);
                 }
             }
-            Some(Range::Entries(h, from, to)) => {
+            Some(Range::Entries(h, from, to, owner)) => {
                 let mid = to.min(from + STEP / 2);
                 if mid < to {
-                    self.ranges.push(Range::Entries(h, mid, to));
+                    self.ranges.push(Range::Entries(h, mid, to, owner));
                 }
                 // SAFETY: the hash lives (see `Range`).
                 let h = unsafe { &*h };
@@ -261,11 +308,43 @@ fn are_numbers(vs: &[Value]) -> bool {
     vs.first().is_none_or(|v| number(v) == 1) && vs.iter().fold(1, |all, v| all & number(v)) == 1
 }
 
+impl Slots {
+    /// Where they are; `None`: the elements may have moved.
+    fn range(&self) -> Option<Range> {
+        let place = self.buffer.place()?;
+        if let Some(h) = self.owner.cell::<HashObj>() {
+            let to = self.to.min(h.h.slots());
+            return (h.h.memory().addr() == place).then(|| Range::Entries(&*h.h, self.from.min(to), to, self.owner));
+        }
+        let (now, first, used) = self.owner.cell::<ArrayObj>()?.slots()?;
+        // What has gone meanwhile need not be looked at; what has come was told to the barrier.
+        let (from, to) = (self.from.max(used.start), self.to.min(used.end));
+        (now == place).then(|| Range::Fields(first.wrapping_add(from), to.saturating_sub(from), self.owner))
+    }
+}
+
 impl Range {
+    /// The slots that part of an Array or a Hash stands in, to be watched; `None`: it is of something else.
+    fn slots(&self) -> Option<Slots> {
+        let (owner, place, from, n) = match *self {
+            Range::Entries(h, from, to, owner) => {
+                // SAFETY: the hash lives (see `Range`).
+                (owner, unsafe { &*h }.memory().addr(), from, to - from)
+            }
+            Range::Fields(p, n, owner) => {
+                let (place, first, used) = owner.cell::<ArrayObj>()?.slots()?;
+                let from = p.addr().checked_sub(first.addr())? / size_of::<Value>();
+                debug_assert!(used.start <= from && from + n <= used.end);
+                (owner, place, from, n)
+            }
+            Range::Copied(..) => return None,
+        };
+        Some(Slots { owner, buffer: Half::of(place), from, to: from + n })
+    }
     fn len(&self) -> usize {
         match *self {
-            Range::Fields(_, n) | Range::Copied(_, n) => n,
-            Range::Entries(_, a, b) => b - a,
+            Range::Fields(_, n, _) | Range::Copied(_, n) => n,
+            Range::Entries(_, a, b, _) => b - a,
         }
     }
     /// `n` from the one at `from` on.
@@ -277,9 +356,9 @@ impl Range {
         // SAFETY: the caller's promise.
         unsafe {
             match *self {
-                Range::Fields(p, _) => Range::Fields(p.add(from), n),
+                Range::Fields(p, _, owner) => Range::Fields(p.add(from), n, owner),
                 Range::Copied(p, _) => Range::Copied(p.add(from), n),
-                Range::Entries(h, a, _) => Range::Entries(h, a + from, a + from + n),
+                Range::Entries(h, a, _, owner) => Range::Entries(h, a + from, a + from + n, owner),
             }
         }
     }
@@ -306,7 +385,7 @@ mod tests {
             vs.iter_mut().step_by(3).for_each(|v| *v = Value::try_flo(1.5).expect("a flonum"));
             vs[at] = Value::from_bits(0x1230);
             let mut g = Grey::default();
-            g.push_range(Range::Fields(vs.as_ptr(), vs.len()));
+            g.push_range(Range::Fields(vs.as_ptr(), vs.len(), Value::NIL));
             while g.has_ranges() {
                 g.read_range(&Fresh::all(None));
             }

@@ -96,7 +96,7 @@ impl Roots<'_> {
         if vs.len() < LONG {
             self.grey.push_all(vs, self.fresh);
         } else {
-            self.grey.push_range(Range::Fields(vs.as_ptr(), vs.len()));
+            self.grey.push_range(Range::Fields(vs.as_ptr(), vs.len(), Value::NIL));
         }
     }
     /// The fields of `v`, which is marked, are roots: an old cell that was stored into.
@@ -319,15 +319,19 @@ impl<const MANY: bool> Visitor for Tracer<'_, MANY> {
     }
     #[inline(always)]
     fn visit_fields(&mut self, vs: &[Value]) {
+        self.visit_list(Value::NIL, vs);
+    }
+    #[inline(always)]
+    fn visit_list(&mut self, owner: Value, vs: &[Value]) {
         if vs.len() < LONG {
             self.visit_all(vs);
         } else {
-            self.grey.push_range(Range::Fields(vs.as_ptr(), vs.len()));
+            self.grey.push_range(Range::Fields(vs.as_ptr(), vs.len(), owner));
         }
     }
     #[inline]
-    fn visit_entries(&mut self, h: &HashData) {
-        self.entries(h, 0);
+    fn visit_entries(&mut self, owner: Value, h: &HashData) {
+        self.entries(owner, h, 0);
     }
     fn visit_payload(&mut self, p: &dyn Payload) {
         if self.fresh.sliced {
@@ -351,8 +355,11 @@ impl<const MANY: bool> Visitor for Again<'_, '_, MANY> {
         }
     }
     fn visit_fields(&mut self, vs: &[Value]) {
+        self.visit_list(Value::NIL, vs);
+    }
+    fn visit_list(&mut self, owner: Value, vs: &[Value]) {
         // A very long one may want several threads.
-        if vs.len() < LONG * 64 { self.visit_all(vs) } else { self.0.visit_fields(vs) }
+        if vs.len() < LONG * 64 { self.visit_all(vs) } else { self.0.visit_list(owner, vs) }
     }
     fn visit_payload(&mut self, p: &dyn Payload) {
         self.0.visit_payload(p);
@@ -474,14 +481,14 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
             // What a remembered one held at the last collection is marked: a young collection pays for what came since.
             Some(o) => {
                 self.visit(o.h.missing().either());
-                self.entries(&o.h, o.h.unseen());
+                self.entries(v, &o.h, o.h.unseen());
             }
             None => trace_fields(v, &mut Again(self)),
         }
     }
-    /// Marks the entries of a Hash from a position on.
+    /// Marks the entries of the Hash `owner` from a position on.
     #[inline]
-    fn entries(&mut self, h: &HashData, from: usize) {
+    fn entries(&mut self, owner: Value, h: &HashData, from: usize) {
         let n = h.slots();
         if n.saturating_sub(from) < LONG {
             for e in (from..n).filter_map(|i| h.at(i)) {
@@ -489,7 +496,7 @@ impl<'a, const MANY: bool> Tracer<'a, MANY> {
                 self.visit(e.val);
             }
         } else {
-            self.grey.push_range(Range::Entries(h, from, n));
+            self.grey.push_range(Range::Entries(h, from, n, owner));
         }
         h.set_seen();
     }

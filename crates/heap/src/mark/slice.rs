@@ -2,14 +2,14 @@
 //!
 //! **Invariant.** Between two slices every marked cell was traced whole, or stands among the grey ones to be traced again; the grey ones are
 //! cells outside nurseries, which are not freed before the marking has ended. Nothing of a cell's own memory is
-//! named: it may be replaced meanwhile. So a slice that ends copies what is left of long lists.
+//! named: it may be replaced meanwhile. What is left of a long list is told by its cell (`grey.rs`).
 
 use super::{ALONE, Grey, Ivars, Marking, STEPS, Tracer};
 use crate::cells::header::flag;
 use crate::cells::trace::Visitor;
 use crate::{ShapeId, Sym, Value};
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// When a slice ends.
 #[derive(Clone, Copy)]
@@ -31,6 +31,14 @@ impl Until {
     }
     pub fn is_never(&self) -> bool {
         self.at.is_none() && self.cells == usize::MAX
+    }
+    /// For what comes before the marking of a slice: so long from now on.
+    pub fn with_time(&self, time: Duration) -> Until {
+        Until { at: self.at.map(|_| Instant::now() + time), ..*self }
+    }
+    /// Does it count cells?
+    pub fn counts(&self) -> bool {
+        self.cells != usize::MAX
     }
     /// Is it over for a thread that has marked so many cells? Costs a look at the clock.
     #[inline]
@@ -70,6 +78,7 @@ impl Marking<'_> {
     pub fn slice(&mut self, grey: &mut Grey, until: &Until, ivars: Ivars) {
         let many = self.helpers.are_there(false);
         let copies = grey.take_copies();
+        grey.take_up();
         let mut t = Tracer::<false>::new(std::mem::take(grey), &self.fresh, ivars);
         let mut steps = 0;
         let call = loop {

@@ -105,7 +105,10 @@ fn the_marked_cells_are_those_a_walk_reaches() {
             if slices {
                 h.shared().stress_slices(r.below(1000) as u64);
                 h.shared().request_cycle();
-                while !Heap::collect_slice(&mut [&mut h], &mut |m: &mut Marker| m.mark_all(&roots)) {}
+                while !Heap::collect_slice(&mut [&mut h], &mut |m: &mut Marker, _: &crate::Showing| {
+                    m.mark_all(&roots);
+                    true
+                }) {}
             } else {
                 h.collect(&mut |m: &mut Marker| m.mark_all(&roots));
             }

@@ -140,6 +140,11 @@ pub fn verify(
     if moment == Moment::BeforeYoung && shared.cycle_is_open() {
         let marks = shared.each_grey(|cell, again| *w.grey.entry(cell).or_default() |= again);
         w.moment = if marks { moment } else { Moment::Anytime };
+        for entry in heaps.iter().flat_map(|h| &h.remembered) {
+            if let (v, true) = crate::cycle::remembered(*entry) {
+                w.grey.entry(v.bits()).or_default();
+            }
+        }
     }
     for (i, h) in heaps.iter_mut().enumerate() {
         h.seal_born();

@@ -168,7 +168,10 @@ fn a_store_between_slices_that_is_not_remembered_is_seen() {
     h.shared().set_interruptible(true);
     let slice = |h: &mut Heap, seed| {
         h.shared().stress_slices(seed);
-        Heap::collect_slice(&mut [h], &mut |m| m.mark(all))
+        Heap::collect_slice(&mut [h], &mut |m, _| {
+            m.mark(all);
+            true
+        })
     };
     h.shared().request_cycle();
     while boxes.iter().all(|b| !is_marked(*b)) || boxes.iter().all(|b| is_marked(*b)) {

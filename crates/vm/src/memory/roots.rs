@@ -17,7 +17,7 @@ use crate::tasks::task::TaskPtr;
 use crate::tasks::task::TaskTable;
 use crate::tasks::task::recent;
 use crate::world::tables::Met;
-use kumi_heap::{Cause, Heap, Marker, Moment, NODE_TICKS, Value, Visitor, process_ns};
+use kumi_heap::{Cause, Heap, Marker, Moment, NODE_TICKS, Showing, Value, Visitor, process_ns};
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Cx {
@@ -57,6 +57,9 @@ impl Cx {
     pub(crate) fn collect_garbage(&mut self) {
         let requested = self.heap.shared().stats.now_ns();
         let Some((full, slice)) = self.next_stop() else { return };
+        if slice && let Some(s) = self.schedule() {
+            s.slice_begins();
+        }
         if !slice {
             self.record_collection();
         }
@@ -85,7 +88,8 @@ impl Cx {
                 if full && rt.outside.armed.load(Relaxed) || stress {
                     rt.tasks.each(|mut t| t.empty_dead_registers());
                 }
-                rt.mark_roots(!full, if full { Stage::First } else { Stage::All }, m);
+                rt.mark_roots(if full { Stage::First } else { Stage::All }, m);
+                rt.mark_tasks(!full, m);
             };
             let mut later = |marked: &dyn Fn(Value) -> bool, m: &mut Marker| rt.mark_apart(Stage::Later(marked), m);
             Heap::collect_rows(&mut heaps, full, full.then(|| met.begin()), &mut roots, &mut later);
@@ -99,6 +103,9 @@ impl Cx {
         });
         let stopped = stopped.flatten();
         let over = stopped.is_some_and(|s| s.1);
+        if let Some(s) = self.schedule().filter(|_| !over) {
+            s.pauses();
+        }
         if let Some((stopped, over, full, sliced)) = stopped {
             let stats = &self.heap.shared().stats;
             let now = stats.now_ns();
@@ -148,7 +155,7 @@ impl Cx {
     /// All is marked that lives. The world is stopped.
     fn end_collection(&mut self) {
         let rt = self.runtime();
-        rt.tasks.each(|mut t| t.recent = 0);
+        rt.tasks.each_recent(|mut t| t.recent = 0);
         for w in &rt.workers {
             // SAFETY: as above.
             unsafe { (*w.cx).recent.clear() };
@@ -172,11 +179,9 @@ impl Cx {
         let mut heaps: Vec<&mut Heap> = self.workers.iter().map(|w| unsafe { &mut (*w.cx).heap }).collect();
         rt.tasks.bury();
         let dead_too = self.gc_stress > 0 || rt.outside.armed.load(Relaxed);
-        let over = Heap::collect_slice(&mut heaps, &mut |m| {
-            if dead_too {
-                rt.tasks.each(|mut t| t.empty_dead_registers());
-            }
-            rt.mark_roots(true, Stage::Whole, m);
+        let over = Heap::collect_slice(&mut heaps, &mut |m, showing| {
+            rt.mark_roots(Stage::Whole, m);
+            rt.mark_changed_tasks(dead_too, showing, m)
         });
         if over {
             rt.note_runners(self.task.id != 0);
@@ -281,6 +286,9 @@ impl Cx {
     pub fn note_recent(&mut self, mut t: TaskPtr) {
         if t.recent & recent::LISTED == 0 {
             self.recent.push(t.id);
+        }
+        if t.recent & recent::TOUCHED == 0 {
+            self.tasks.note_recent(t);
         }
         t.recent = recent::LISTED | recent::RAN | recent::TOUCHED;
     }
@@ -423,9 +431,8 @@ impl Runtime {
         s != State::Done && (t.is_root() || !held || young && t.recent & recent::TOUCHED != 0)
     }
 
-    /// Everything that cells do not hold. `young`: the collection looks at old cells only where they were stored into
-    /// since the last one; a fiber's stack changes without such a note. `apart`: how roots that are apart are shown.
-    fn mark_roots(&self, young: bool, apart: Stage, m: &mut Marker) {
+    /// Everything that neither cells nor tasks hold. `apart`: how roots that are apart are shown.
+    fn mark_roots(&self, apart: Stage, m: &mut Marker) {
         // A shape is found by its names.
         if let (true, Some(w)) = (m.rows(), self.workers.first()) {
             // SAFETY: as in `collect_garbage`.
@@ -438,10 +445,41 @@ impl Runtime {
             let cx = unsafe { &*w.cx };
             show_pending(&cx.pending, &cx.switch_to, m);
         }
+    }
+    /// What tasks hold. `young`: the collection looks at old cells only where they were stored into since the last one; a fiber's stack
+    /// changes without such a note.
+    fn mark_tasks(&self, young: bool, m: &mut Marker) {
         self.tasks.each(|t| {
             if Runtime::is_kept(t, young) {
                 t.trace(m);
             }
         });
+    }
+    /// What tasks hold that may have changed since a slice of this collection was shown them; as many of them as there is time for. True:
+    /// that was all. A task changes while it runs, and where `TaskTable::get_changing` says so.
+    fn mark_changed_tasks(&self, dead_too: bool, showing: &Showing, m: &mut Marker) -> bool {
+        if showing.first {
+            self.tasks.all_changed();
+        }
+        let mut shown = 0;
+        let whole = self.tasks.each_changed(|mut t| {
+            if dead_too {
+                t.empty_dead_registers();
+            }
+            if Runtime::is_kept(t, true) {
+                t.trace(m);
+                shown += 1;
+            }
+            !showing.is_over(shown)
+        });
+        // Those that run go on; and what is private, of which those in the list may hold some, is marked by the last look alone.
+        for w in &self.workers {
+            // SAFETY: as in `collect_garbage`.
+            let cx = unsafe { &*w.cx };
+            for id in [cx.task.id, cx.root.id].iter().chain(&cx.recent) {
+                self.tasks.get_changing(*id);
+            }
+        }
+        whole
     }
 }

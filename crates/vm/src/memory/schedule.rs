@@ -41,6 +41,10 @@ pub trait Schedule: Send + Sync {
     fn next(&self, heap: &HeapShared) -> Next;
     /// The stop is about to be asked for.
     fn begins(&self);
+    /// The stop for a slice of a collection is about to be asked for.
+    fn slice_begins(&self);
+    /// A slice has ended, and the collection goes on; or there was no stop, since another worker had it.
+    fn pauses(&self);
     /// A collection is over.
     fn ended(&self, heap: &HeapShared, full: bool);
     /// A worker does something else. `awaits`: some task waits for a message of another node.

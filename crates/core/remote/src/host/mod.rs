@@ -294,7 +294,8 @@ impl Host {
         }
         if !after.send.is_empty() && !self.forked.load(Relaxed) {
             let node = self.node();
-            let Some(link) = node.as_ref().and_then(|n| n.link()) else { return };
+            let Some((node, link)) = node.as_ref().and_then(|n| Some((n, n.link()?))) else { return };
+            node.traffic.sends(after.send.len() as u64);
             for (peer, bytes, call) in after.send {
                 let sent = if after.among { link.send_among(&peer, bytes, None) } else { link.send(&peer, bytes) };
                 let Some((name, number)) = call else { continue };

@@ -56,6 +56,7 @@ impl Host for Serving {
     }
     fn from_client_traced(&self, peer: &Peer, m: FromClient<Bytes>, trace: Option<Trace>) {
         let Some(remote) = self.0.upgrade() else { return };
+        remote.traffic.hears();
         let (p, trace) = (remote.peer(peer.name()), trace.map(Arc::new));
         let Ok(m) = m.try_map(|b| checked(&remote, peer, b, &p).map(|c| c.traced(trace.clone()))) else { return };
         let mut replies = Replies::default();
@@ -78,12 +79,14 @@ impl Host for Serving {
     }
     fn from_owner_traced(&self, peer: &Peer, m: FromOwner<Bytes>, trace: Option<Trace>) {
         let Some(remote) = self.0.upgrade() else { return };
+        remote.traffic.hears();
         let (p, trace) = (remote.peer(peer.name()), trace.map(Arc::new));
         let Ok(m) = m.try_map(|b| checked(&remote, peer, b, &p).map(|c| c.traced(trace.clone()))) else { return };
         remote.with(&p, |c, out| c.receive(clock::now(), m, out));
     }
     fn other(&self, peer: &Peer, bytes: Bytes) {
         if let Some(remote) = self.0.upgrade().filter(|r| r.over.get().is_none()) {
+            remote.traffic.hears();
             let kind = bytes.first().copied().unwrap_or(0);
             match remote.guests().find(|g| g.takes(kind)) {
                 Some(g) => g.message(peer, bytes),

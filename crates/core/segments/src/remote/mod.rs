@@ -14,6 +14,7 @@ pub mod member;
 pub mod redis;
 mod service;
 pub mod stores;
+mod traffic;
 pub mod watch;
 
 use crate::cell::Cell;
@@ -31,6 +32,7 @@ use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
+pub use traffic::Traffic;
 
 /// This node among others.
 pub struct Remote {
@@ -57,6 +59,8 @@ pub struct Remote {
     forked: AtomicBool,
     /// Why this node is in the cluster no more.
     over: OnceLock<String>,
+    /// What goes to and fro.
+    pub traffic: Arc<Traffic>,
     /// Who use the connections as well, in order of their coming.
     guests: [OnceLock<Arc<dyn Guest>>; GUESTS],
 }
@@ -182,6 +186,7 @@ impl Outbox<Cell, Arc<Call>> for Out<'_> {
         let mut trace = None;
         if let Ok(m) = m.try_map(|c| bytes_of(&c, &self.peer.name, &mut trace)) {
             if let Some((link, peer)) = self.remote.known(self.peer) {
+                self.remote.traffic.sends(1);
                 // One that can't be sent is lost: its call is repeated on the next connection.
                 let _ = match self.among {
                     true => link.send_among(peer, m, trace.as_deref()),
@@ -300,6 +305,7 @@ impl Remote {
             planned: AtomicU64::new(u64::MAX),
             encoder: Encoder::new(cx),
             news: Default::default(),
+            traffic: Default::default(),
             refused: Mutex::default(),
             forked: AtomicBool::new(false),
             over: OnceLock::new(),
@@ -496,7 +502,10 @@ impl Remote {
     /// A message that can't be sent is lost: its call is repeated on the next connection. False: it is too long to be ever sent.
     fn send(&self, to: &str, m: impl Into<Message>, trace: Option<Arc<Trace>>) -> bool {
         match self.link.get().and_then(|l| Some((l, l.peer(to)?))) {
-            Some((link, peer)) => !matches!(link.send_traced(&peer, m, trace.as_deref()), Err(SendError::TooLong { .. })),
+            Some((link, peer)) => {
+                self.traffic.sends(1);
+                !matches!(link.send_traced(&peer, m, trace.as_deref()), Err(SendError::TooLong { .. }))
+            }
             None => true,
         }
     }

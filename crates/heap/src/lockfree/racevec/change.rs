@@ -260,6 +260,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             self.release(w);
             return r;
         }
+        self.tell_moves(self.word.load(Relaxed));
         let (p, n) = self.parts();
         // SAFETY: the elements; nobody else reads or writes them.
         f(unsafe { std::slice::from_raw_parts_mut(p, n) })
@@ -351,6 +352,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             return self.extend_from_slice(with);
         }
         if n == with.len() && (T::WORDS || !deferred::parallel()) {
+            self.tell_moves(self.word.load(Relaxed));
             // SAFETY: that many elements; bytes only alone.
             return unsafe { Self::put(self.parts().0.add(at), with) };
         }
@@ -367,6 +369,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         if with.len() > n {
             self.reserve(with.len() - n);
         }
+        self.tell_moves(self.word.load(Relaxed));
         let (p, _) = self.parts();
         // SAFETY: room for `now` elements was made; nobody else reads.
         unsafe {
@@ -406,6 +409,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             let b = Self::make_from(len + len / 2, 0, &[self.own()]);
             self.release(b);
         } else {
+            self.tell_moves(w);
             // SAFETY: both ranges lie in the buffer; nobody else reads.
             unsafe {
                 ptr::copy(p, Self::data(w), len);

@@ -52,7 +52,7 @@ impl Cx {
         let list = self.array_vec(list);
         self.fatal_class();
         let call = Call::new(Target::Helper(self.intern("deadlock")), Value::NIL, Args::from_slice(&[list]));
-        let Some(mut main) = self.tasks.get(self.tasks.main.load(Relaxed)) else { return };
+        let Some(mut main) = self.tasks.get_changing(self.tasks.main.load(Relaxed)) else { return };
         if let Some(f) = main.first_mut() {
             f.interrupts.let_through();
         }

@@ -49,7 +49,7 @@ impl Cx {
     }
     /// Makes a fiber of this thread (or its first task) the running one.
     pub(super) fn switch_fiber(&mut self, id: u64) {
-        let Some(t) = self.tasks.get(id) else { return };
+        let Some(t) = self.tasks.get_changing(id) else { return };
         if self.task.state() != State::Done {
             self.note_recent(self.task);
         }
@@ -155,10 +155,10 @@ impl Cx {
     }
     /// Makes a ready task this worker's.
     pub(super) fn run_task(&mut self, id: u64, rank: Rank) -> Option<Outcome> {
-        let t = self.tasks.get(id)?;
+        let t = self.tasks.get_changing(id)?;
         let root = match &t.role {
             Role::First(_) => t,
-            Role::Fiber(f) => self.tasks.get(f.first)?,
+            Role::Fiber(f) => self.tasks.get_changing(f.first)?,
         };
         self.task = t;
         self.root = root;

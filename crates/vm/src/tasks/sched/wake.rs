@@ -90,6 +90,7 @@ impl Cx {
     pub fn send_interrupt(&mut self, root: TaskPtr, v: Value) {
         self.heap.publish(v);
         if let Some(f) = root.first() {
+            self.tasks.get_changing(root.id);
             f.interrupts.send(v);
         }
         let t = self.active_of(root);
@@ -116,6 +117,6 @@ impl Cx {
     }
     /// Any task by number.
     pub fn task_mut(&self, id: u64) -> Option<TaskPtr> {
-        self.tasks.get(id)
+        self.tasks.get_changing(id)
     }
 }

@@ -69,6 +69,10 @@ impl DerefMut for TaskPtr {
 struct Slot {
     task: AtomicPtr<Task>,
     generation: AtomicU32,
+    /// What the task holds may have changed since a slice of a collection was shown it. Always true where none has been.
+    changed: AtomicBool,
+    /// Bits of its [`recent`](super::recent) may be set.
+    recent: AtomicBool,
 }
 
 /// The table's lock is held: waits begin and end under it alone.
@@ -151,6 +155,8 @@ impl TaskTable {
         }
         let p = Box::into_raw(b);
         self.slots[i].generation.store(generation, Relaxed);
+        self.slots[i].changed.store(true, Relaxed);
+        self.slots[i].recent.store(false, Relaxed);
         self.slots[i].task.store(p, Release);
         NonNull::new(p).map(TaskPtr)
     }
@@ -160,6 +166,46 @@ impl TaskTable {
         let s = self.slots.get(id as u32 as usize)?;
         let p = NonNull::new(s.task.load(Acquire))?;
         (s.generation.load(Relaxed) == (id >> 32) as u32).then_some(TaskPtr(p))
+    }
+    /// The same, which is about to run, or to hold something else.
+    #[inline]
+    pub(crate) fn get_changing(&self, id: u64) -> Option<TaskPtr> {
+        let t = self.get(id)?;
+        // Looked at first: the slots beside it are other workers' business.
+        let changed = &self.slots[id as u32 as usize].changed;
+        if !changed.load(Relaxed) {
+            changed.store(true, Relaxed);
+        }
+        Some(t)
+    }
+    /// Bits of its `recent` are set.
+    pub(crate) fn note_recent(&self, t: TaskPtr) {
+        if let Some(s) = self.slots.get(t.id as u32 as usize) {
+            s.recent.store(true, Relaxed);
+        }
+    }
+    /// All tasks whose bits of `recent` may be set; none are, afterwards. Only at a stop.
+    pub(crate) fn each_recent(&self, mut f: impl FnMut(TaskPtr)) {
+        for s in self.slots.iter().filter(|s| s.recent.load(Relaxed)) {
+            s.recent.store(false, Relaxed);
+            if let Some(p) = NonNull::new(s.task.load(Acquire)) {
+                f(TaskPtr(p));
+            }
+        }
+    }
+    /// No slice of a collection has been shown any task. Only at a stop.
+    pub(crate) fn all_changed(&self) {
+        self.slots.iter().for_each(|s| s.changed.store(true, Relaxed));
+    }
+    /// Shows what changed since it was shown last, as long as `f` says so; true: that was all. Only at a stop.
+    pub(crate) fn each_changed(&self, mut f: impl FnMut(TaskPtr) -> bool) -> bool {
+        for s in self.slots.iter().filter(|s| s.changed.load(Relaxed)) {
+            s.changed.store(false, Relaxed);
+            if NonNull::new(s.task.load(Acquire)).is_some_and(|p| !f(TaskPtr(p))) {
+                return false;
+            }
+        }
+        true
     }
     /// Frees tasks that were taken out. Only at a stop.
     pub(crate) fn bury(&self) {
