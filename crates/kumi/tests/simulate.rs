@@ -85,6 +85,24 @@ fn nodes_share_cores_where_that_is_said() {
 }
 
 #[test]
+fn chance_follows_from_a_seed_and_the_bound_has_no_collections() {
+    let f = Folder::new("seed");
+    shows(&f.0, &["--pattern", "bh", "--nodes", "4", "--length", "3s", "--write", "bh.trace", "--policy", "FI"]);
+    let of = |args: &[&str]| shows(&f.0, &[&["bh.trace", "--policy", "FI,FS", "--bound", "--json"], args].concat());
+    assert_eq!((of(&[]), of(&["--seed", "7"])), (of(&[]), of(&["--seed", "7"])));
+    assert!(of(&[]) != of(&["--seed", "7"]) && of(&["--seed", "8"]) != of(&["--seed", "7"]));
+    let number = |text: &str, name: &str| -> u64 {
+        let rest = &text[text.find(name).unwrap() + name.len()..];
+        rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap()].parse().unwrap()
+    };
+    let out = of(&[]);
+    assert!(number(&out, "\"without_collections\": ") < number(&out, "\"end\": "), "{out}");
+    assert!(shows(&f.0, &["bh.trace", "--policy", "FI", "--bound"]).contains("without collections"));
+    let (status, _, err) = simulate(&f.0, &["bh.trace", "--length", "3s"]);
+    assert_eq!((status, err.contains("--nodes and --length are for --pattern")), (Some(2), true), "{err}");
+}
+
+#[test]
 fn the_cluster_is_what_switches_and_a_file_say() {
     let f = Folder::new("cluster");
     f.write("a.trace", SMALL);

@@ -120,6 +120,11 @@ impl Setting {
     pub fn recorded() -> Setting {
         Setting { latency: 20 * US, send: 0, receive: 0, switch: 0, ..Setting::local() }
     }
+    /// The same cluster, where collections take no time. What a program takes there is the bound that no schedule of collections gets below.
+    pub fn without_collections(&self) -> Setting {
+        let collecting = Collecting { fixed: 0, live_kb: 0, heap_kb: 0, ..self.collecting };
+        Setting { collecting, young: Young { fixed: 0, live_kb: 0, ..self.young }, ..*self }
+    }
     /// How long marking takes in slices, all of them.
     pub fn marking(&self, live: u64, size: u64) -> Time {
         (self.collection(live, size) as u128 * self.collecting.sliced.max(1) as u128 / 100).clamp(1, Time::MAX as u128) as Time

@@ -161,7 +161,7 @@ fn apply(s: &mut Setting, name: &str, value: &str) -> Result<(), String> {
 /// The most that a time may be: a year.
 const MOST: f64 = 3.2e16;
 
-fn time(text: &str) -> Option<Time> {
+pub fn time(text: &str) -> Option<Time> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
         "ns" => 1.0,

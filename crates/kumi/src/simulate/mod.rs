@@ -13,7 +13,7 @@ use cluster::Cluster;
 use kumi_schedule::Policy;
 use kumi_simulate::generate::{Pattern, Shape};
 use kumi_simulate::recording::As;
-use kumi_simulate::{Drawing, Options, Outcome, Setting, Trace, replay};
+use kumi_simulate::{Drawing, Options, Outcome, Setting, Time, Trace, replay};
 use std::path::Path;
 
 const HELP: &str = "\
@@ -50,7 +50,10 @@ equal. TRACE is a file (docs/SIMULATE.md), - standard input, or a folder of reco
       --slower N       computing takes so many times as long
       --pattern NAME   a made-up program in the manner of one: bh, cky, rna, ga, prefetch, speculative, uneven, service
       --nodes N        its nodes (16)
-      --seed N         what is chance in it (1)
+      --length T       how long each of them computes (12s)
+      --seed N         what is chance: in a pattern what it does (1); in a replay of anything else how far each heap is from its
+                       first collection, and a twentieth of each message's way. Without it nothing is
+      --bound          tell beside the policies what the program takes where collections take no time
       --write FILE     write the trace that is replayed
       --timeline FILE  draw what each node did, as SVG; with one policy
       --json           for machines
@@ -66,6 +69,8 @@ Examples:
 const LONGEST_FILE: u64 = 512 << 20;
 /// Nodes that are replayed at most: each may send an order to each other at once.
 const MOST_NODES: u32 = 4096;
+/// A pattern computes no longer on each node.
+const LONGEST_PATTERN: Time = 1_000_000_000_000;
 /// Nodes of a timeline, and spans that are kept.
 const DRAWN: Drawing = Drawing { nodes: 64, most: 2_000_000 };
 
@@ -99,6 +104,8 @@ struct Asked {
     write: Option<String>,
     timeline: Option<String>,
     json: bool,
+    length: Option<Time>,
+    bound: bool,
     how: As,
     no_overhead: bool,
     slower: f64,
@@ -126,10 +133,17 @@ fn run(args: &[String]) -> Result<String, Failed> {
     let drawing = if asked.timeline.is_some() { DRAWN } else { Drawing::default() };
     let mut outcomes: Vec<Outcome> = Vec::new();
     let policies = if asked.how == As::Recorded { &[Policy::Independent][..] } else { &asked.policies };
+    // A pattern's seed has done its part.
+    let seed = asked.seed.filter(|_| asked.pattern.is_none());
     for policy in policies {
-        let options = Options { drawing, ..Options::new(*policy) };
+        let options = Options { drawing, seed, ..Options::new(*policy) };
         let outcome = replay(&trace, &setting, &options).map_err(|e| Failed::Work(format!("{name}, {}: {e}", policy.name())))?;
         outcomes.push(outcome);
+    }
+    let mut bound = None;
+    if asked.bound {
+        let options = Options { seed, ..Options::new(Policy::Independent) };
+        bound = Some(replay(&trace, &setting.without_collections(), &options).map_err(|e| Failed::Work(format!("{name}: {e}")))?);
     }
     if let (Some(file), [only]) = (&asked.timeline, &outcomes[..]) {
         save(file, &only.timeline.svg(&format!("{name}, {}", report::label(only.policy))))?;
@@ -139,8 +153,8 @@ fn run(args: &[String]) -> Result<String, Failed> {
     }
     let as_recorded = asked.how == As::Recorded;
     Ok(match asked.json {
-        true => report::json(&name, &setting, &outcomes),
-        false => report::table(&name, &about, &setting, &outcomes, as_recorded),
+        true => report::json(&name, &setting, &outcomes, bound.as_ref()),
+        false => report::table(&name, &about, &setting, &outcomes, bound.as_ref(), as_recorded),
     })
 }
 
@@ -160,6 +174,8 @@ fn read(args: &[String]) -> Result<Option<Asked>, String> {
         write: None,
         timeline: None,
         json: false,
+        length: None,
+        bound: false,
         how: As::Allocated,
         no_overhead: false,
         slower: 1.0,
@@ -174,6 +190,12 @@ fn read(args: &[String]) -> Result<Option<Asked>, String> {
         match switch {
             "-h" | "--help" => return Ok(None),
             "--json" => a.json = true,
+            "--length" => {
+                let t = value("a time")?;
+                let known = cluster::time(&t).filter(|t| (1..=LONGEST_PATTERN).contains(t));
+                a.length = Some(known.ok_or(format!("--length needs a time up to 1000s, such as 60s, not {t:?}"))?);
+            }
+            "--bound" => a.bound = true,
             "--as-recorded" => a.how = As::Recorded,
             "--no-nurseries" => a.how = As::WithoutNurseries,
             "--no-overhead" => a.no_overhead = true,
@@ -215,8 +237,8 @@ fn read(args: &[String]) -> Result<Option<Asked>, String> {
     match (&a.trace, a.pattern) {
         (None, None) => return Err("a trace is needed: kumi simulate TRACE".into()),
         (Some(_), Some(_)) => return Err("either a trace or --pattern".into()),
-        (Some(_), None) if a.nodes.is_some() || a.seed.is_some() => {
-            return Err("a trace has its nodes: --nodes and --seed are those of --pattern".into());
+        (Some(_), None) if a.nodes.is_some() || a.length.is_some() => {
+            return Err("a trace has its nodes and its length: --nodes and --length are for --pattern".into());
         }
         _ => {}
     }
@@ -251,6 +273,7 @@ fn replayed(asked: &Asked) -> Result<Replayed, Failed> {
     let setting = asked.cluster.setting(Setting::ap1000()).map_err(Failed::Work)?;
     if let Some(pattern) = asked.pattern {
         let shape = Shape::ap1000(asked.nodes.unwrap_or(16), asked.seed.unwrap_or(1));
+        let shape = Shape { computes: asked.length.unwrap_or(shape.computes), ..shape };
         let name = format!("the pattern of {}", pattern.name());
         return Ok(Replayed { name, trace: pattern.trace(&shape), setting, about: String::new() });
     }

@@ -29,7 +29,7 @@ fn megabytes(bytes: u64) -> String {
 }
 
 /// A line for each policy: how long it took, and where all nodes' time went.
-pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_recorded: bool) -> String {
+pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], bound: Option<&Outcome>, as_recorded: bool) -> String {
     let mut out = String::new();
     let (nodes, messages) = outcomes.first().map_or((0, 0), |o| (o.nodes.len(), o.messages));
     let trip = 2 * (s.latency + s.send + s.receive);
@@ -69,7 +69,8 @@ pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_reco
         "G ms",
         "MB"
     );
-    for o in outcomes {
+    let named = outcomes.iter().map(|o| (label(o.policy), o)).chain(bound.map(|o| ("without collections".to_owned(), o)));
+    for (name, o) in named {
         let t = o.total();
         let all = (o.end as f64 * nodes as f64).max(1.0);
         let part = |ns: u64| format!("{:.1} %", ns as f64 / all * 100.0);
@@ -81,7 +82,7 @@ pub fn table(name: &str, about: &str, s: &Setting, outcomes: &[Outcome], as_reco
         let _ = writeln!(
             out,
             "{:27}{:>10.4}{:>7.3}{:>9}{}{:>9}{:>9}{:>9}{:>7.1}{}{:>8}{:>8}{:>8}",
-            label(o.policy),
+            name,
             o.end as f64 / 1e9,
             o.end as f64 / best as f64,
             part(t.active),
@@ -117,10 +118,10 @@ fn parts(p: &Parts) -> String {
 }
 
 /// All that outcomes have, times in nanoseconds.
-pub fn json(name: &str, s: &Setting, outcomes: &[Outcome]) -> String {
+pub fn json(name: &str, s: &Setting, outcomes: &[Outcome], bound: Option<&Outcome>) -> String {
     let c = &s.collecting;
     let mut out = format!(
-        "{{\"simulated\": true, \"trace\": {}, \"setting\": {{\"latency\": {}, \"send\": {}, \"receive\": {}, \"switch\": {}, \"bandwidth\": {}, \"heap\": {}, \"memory\": {}, \"pause\": {}, \"pause_mb\": {}}},\n \"policies\": [",
+        "{{\"simulated\": true, \"trace\": {}, \"setting\": {{\"latency\": {}, \"send\": {}, \"receive\": {}, \"switch\": {}, \"bandwidth\": {}, \"heap\": {}, \"memory\": {}, \"pause\": {}, \"pause_mb\": {}}},{}\n \"policies\": [",
         quoted(name),
         s.latency,
         s.send,
@@ -130,7 +131,8 @@ pub fn json(name: &str, s: &Setting, outcomes: &[Outcome]) -> String {
         s.heap,
         s.limit,
         c.fixed,
-        c.live_kb.saturating_mul(1024)
+        c.live_kb.saturating_mul(1024),
+        bound.map_or(String::new(), |o| format!(" \"without_collections\": {},", o.end))
     );
     for (i, o) in outcomes.iter().enumerate() {
         let nodes: Vec<String> = o.nodes.iter().map(parts).collect();

@@ -7,6 +7,7 @@ use crate::Time;
 use crate::outcome::{Doing, Outcome, Parts, Timeline};
 use crate::setting::Setting;
 use crate::trace::{Class, Op, Program};
+use kumi_chance::Chance;
 use kumi_schedule::{Heap, Kind, Members, Meter, Mode, Node, NodeId, Observed};
 use std::collections::VecDeque;
 
@@ -140,6 +141,8 @@ pub struct Machine<'a> {
     pub queue: Queue,
     pub hosts: Vec<Host>,
     pub cores: Cores,
+    /// What is chance, where anything is.
+    pub chance: Option<Chance>,
     pub jobs: Vec<Job>,
     pub letters: Vec<Letter>,
     /// Tasks that have to end.
@@ -193,6 +196,13 @@ impl<'a> Machine<'a> {
             parts: Parts::default(),
         };
         let mut hosts: Vec<Host> = (0..p.nodes).map(host).collect();
+        let mut chance = o.seed.map(Chance::new);
+        if let Some(chance) = &mut chance {
+            for h in &mut hosts {
+                h.allocated = chance.below((s.heap as f64 / o.nodes.thresholds.f.max(1.0)) as u64 + 1);
+                h.dies_young = h.allocated;
+            }
+        }
         let mut left = 0;
         for (i, job) in p.jobs.iter().enumerate() {
             hosts[job.node as usize].ready[queue(job.class)].push_back(i as u32);
@@ -207,6 +217,7 @@ impl<'a> Machine<'a> {
             queue: Queue::default(),
             hosts,
             cores: Cores::default(),
+            chance,
             jobs: vec![Job::default(); p.jobs.len()],
             letters: vec![Letter::default(); p.letters.len()],
             left,

@@ -30,12 +30,23 @@ pub struct Options {
     pub faults: Vec<Fault>,
     /// How long members need to see that one is gone, or there again.
     pub detect: Time,
+    /// What is chance follows from it. `None`: nothing is. *Chance* is how much garbage each heap has at the beginning, up to the third of
+    /// it with which a node collects, so that nodes begin at different places between two collections; and by how much the way of each message is
+    /// longer or shorter, up to a twentieth.
+    pub seed: Option<u64>,
 }
 
 impl Options {
     /// This policy, and nothing goes wrong.
     pub fn new(policy: Policy) -> Options {
-        Options { policy, nodes: kumi_schedule::Options::default(), drawing: Drawing::default(), faults: Vec::new(), detect: 2_000_000_000 }
+        Options {
+            policy,
+            nodes: kumi_schedule::Options::default(),
+            drawing: Drawing::default(),
+            faults: Vec::new(),
+            detect: 2_000_000_000,
+            seed: None,
+        }
     }
 }
 

@@ -3,8 +3,10 @@
 use super::Failure;
 use super::event::What;
 use super::machine::{Busy, Machine, SPENT, URGENCY, queue};
+use crate::Time;
 use crate::outcome::Doing;
 use crate::trace::{Class, Op};
+use kumi_chance::Chance;
 use kumi_schedule::{Doing as Instead, Kind};
 
 /// Ticks of a slice.
@@ -16,6 +18,11 @@ enum Step {
     On,
     /// The worker is busy.
     Busy,
+}
+
+/// A twentieth more or less.
+fn about(time: Time, chance: &mut Chance) -> Time {
+    time - time / 20 + chance.below(time / 10 + 1)
 }
 
 impl Machine<'_> {
@@ -187,7 +194,8 @@ impl Machine<'_> {
         h.owed = h.owed.saturating_add(self.s.send);
         let leaves = h.sent.max(self.now.saturating_add(h.owed));
         h.sent = leaves.saturating_add(self.s.transfer(to.bytes as u64));
-        let arrives = h.sent.saturating_add(self.s.latency);
+        let way = self.chance.as_mut().map_or(self.s.latency, |c| about(self.s.latency, c));
+        let arrives = h.sent.saturating_add(way);
         self.timeline.message(n, self.now, to.to, arrives);
         self.queue.push(arrives, What::Arrives(letter));
     }
