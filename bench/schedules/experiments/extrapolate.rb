@@ -10,7 +10,7 @@ module Bench
     TEXT
     recordings = Recordings.new(suite)
     rows = PAPER.flat_map do |pattern|
-      seen = [*built, checked].to_h { |n| [n, recordings.replay("--pattern", pattern, "--nodes", n.to_s, policies:)] }
+      seen = [*built, checked].to_h { |n| [n, recordings.replay("--pattern=#{pattern}", "--nodes", n.to_s, policies:)] }
       policies.map do |policy|
         parts = ->(n) { seen[n][policy]["all"].values_at("active", "idle", "collection", "overhead").map { |ns| ns / 1e9 / n } }
         by = ->(n) { built.map(&parts).transpose.sum { |part| Extrapolate.line(built.zip(part), n) } }
