@@ -21,8 +21,6 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("docs/GUIDE.md", &["slow.rb", "sample.rb", "stands.rb"]),
     // Beside an installed command.
     ("docs/VARIABLES.md", &["lib/kumi"]),
-    // Crates to come.
-    ("docs/PAPERS.md", &["crates/cluster"]),
 ];
 
 /// All files and folders of the tree, from the root, without what builds leave.

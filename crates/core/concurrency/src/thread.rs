@@ -237,7 +237,7 @@ fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         Some(v) if *v == cx.current_thread() => Some(cx.task),
         Some(v) => cx.thread_root(*v).map(|t| cx.active_of(t)),
     };
-    let Some(mut t) = t else {
+    let Some(t) = t else {
         // A thread that is done keeps its locals.
         let name = cx.intern(LOCALS);
         let kept = a.first().map_or(Value::UNDEF, |v| cx.ivar_get(*v, name));
@@ -247,8 +247,10 @@ fn task_locals(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if t.locals().is_nil() {
         let h = cx.hash();
         cx.heap.publish(h);
-        cx.task_mut(t.id());
-        t.set_locals(h);
+        // A marking that goes on in slices is told that the task holds something else.
+        if let Some(mut t) = cx.task_mut(t.id()) {
+            t.set_locals(h);
+        }
     }
     Ok(t.locals())
 }
