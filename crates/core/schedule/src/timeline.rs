@@ -85,11 +85,14 @@ impl Timeline {
         &mut self.parts[at]
     }
     fn count(&mut self, at: Time, messages: [u64; 2]) {
-        if messages != self.messages {
-            let before = std::mem::replace(&mut self.messages, messages);
+        // Who read them first may tell them last: a number that was passed already says nothing new.
+        let before = self.messages;
+        self.messages = [before[0].max(messages[0]), before[1].max(messages[1])];
+        if before != self.messages {
+            let now = self.messages;
             let p = self.part(at / WIDTH);
-            p.sent += messages[0] - before[0];
-            p.heard += messages[1] - before[1];
+            p.sent += now[0] - before[0];
+            p.heard += now[1] - before[1];
         }
     }
     /// The time since the last turn belongs to a collection of that kind, or to what was done.
@@ -152,6 +155,16 @@ mod tests {
         t.turns(300 * MS, Doing::Active, [4, 7]);
         let all: Vec<_> = t.parts(320 * MS, [5, 7]).map(|p| (p.number, p.sent, p.heard)).collect();
         assert_eq!(all, [(0, 3, 2), (1, 2, 5)]);
+    }
+
+    #[test]
+    fn messages_that_are_told_late_are_counted_once() {
+        let mut t = Timeline::new(0);
+        t.turns(10 * MS, Doing::Idle, [3, 2]);
+        // Another worker had asked before, and comes after.
+        t.turns(20 * MS, Doing::Active, [2, 4]);
+        t.turns(30 * MS, Doing::Idle, [1, 1]);
+        assert_eq!(t.parts(40 * MS, [5, 3]).map(|p| (p.sent, p.heard)).collect::<Vec<_>>(), [(5, 4)]);
     }
 
     #[test]
