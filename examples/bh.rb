@@ -1,8 +1,9 @@
 # Barnes-Hut: how bodies move that attract each other. Far ones count as one, by a tree of cells.
 #
 # One program on all nodes, in steps. The space is divided in 64 regions, or 8 times as many for each level more, and each node has some
-# neighbouring ones: it makes the part of the tree below these. The few cells above are made by all. To move its bodies a node goes through the whole tree. Cells of others are
-# opened where they are: the node asks for the cells inside, waits for the answer, and keeps it until the step is over.
+# neighbouring ones: it makes the part of the tree below these. The few cells above are made by all. To move its bodies a node goes through
+# the whole tree. Cells of others are opened where they are: the node asks for the cells inside, waits for the answer, and keeps it until
+# the step is over.
 #
 # Communication: frequent and synchronous. A node has one thread, which waits for each answer, some hundred times a step; and all wait for
 # each other four times a step.

@@ -35,21 +35,21 @@ module Bench
 
   experiment "processors", "FI by FS where processors are not so slow, and where messages cost them nothing more than the round trip", long: true do |suite, report|
     report.section("Slower processors, and what messages cost them, simulated", <<~TEXT)
-      The paper's machine with processors that are so many times slower than here: the paper does not say what ABCL/f makes of its processors, and 50 is ours. A
-      collection takes as long everywhere. The time of FI by that of FS. Messages: `as recorded` has what messages and switches took here, as many times slower,
-      beside the machine's round trip, as `figure` has it; `the machine's` (--no-overhead) is that round trip alone.
+      The paper's machine with processors that are so many times slower than here: the paper does not say what ABCL/f makes of its processors, and #{SLOWER} is ours. A
+      collection takes as long everywhere. The time of FI by that of FS. Messages: `the machine's` is its round trip alone (--no-overhead), as `figure` has it;
+      `as recorded` has what messages and switches took here, as many times slower, beside that.
     TEXT
     sizes = suite.options[:sizes]&.split(",")&.map { |n| Integer(n) } || (suite.quick ? [4] : [16, 64, 256])
     rows = PAPER.product(sizes, Figure::WAYS.keys).map { |program, nodes, way| Figure.slower(Recordings.new(suite), report, program, nodes, way) }
-    report.table(["nodes", "messages", *Figure::SLOWER.map { |n| "#{n} times" }], rows)
+    report.table(["nodes", "messages", *Figure::TIMES.map { |n| "#{n} times" }], rows)
     report.data["processors"] = rows
   end
 
   module Figure
     # How many times as long as here computing takes.
-    SLOWER = [10, 20, 50].freeze
+    TIMES = [10, 20, 50].freeze
     # What messages cost.
-    WAYS = { "as recorded" => AP1000, "the machine's" => PLAIN }.freeze
+    WAYS = { "the machine's" => AP1000, "as recorded" => RECORDED }.freeze
 
     module_function
 
@@ -60,7 +60,7 @@ module Bench
     # A row of `processors`.
     def slower(recordings, report, program, nodes, way)
       folder = recordings.of(program, nodes)
-      ratios = SLOWER.map do |times|
+      ratios = TIMES.map do |times|
         o = recordings.replay(folder, *WAYS[way], "--slower", times.to_s, policies: %w[FI FS])
         format("%.3f", o["independent"]["end"].to_f / o["synchronised"]["end"])
       end
