@@ -217,6 +217,7 @@ impl Heap {
             h.after_mark(full);
             // SAFETY: the world is stopped.
             unsafe { h.retired.release_old(stop, oldest) };
+            h.retired.spares_grow_old(full);
         }
         shared.next_budget(full, m.cells, m.bytes, m.begun);
         let what = if full { Collected::Full } else { Collected::Young };

@@ -211,6 +211,18 @@ impl Heap {
         // across that; other readers are known, by the number of the stop or period that they began after.
         unsafe { self.retired.end_grace(is_over, self.shared.oldest_reader()) }
     }
+    /// Bytes of large buffers that are free and kept for this worker's next ones.
+    pub fn spare_bytes(&self) -> usize {
+        self.retired.spare_bytes()
+    }
+    /// The worker detaches, or is back: between, it leaves them to who stops the world.
+    pub fn close_spares(&mut self, closed: bool) {
+        self.retired.close_spares(closed);
+    }
+    /// Gives those to the allocator.
+    pub fn free_spares(&mut self) {
+        self.retired.free_spares();
+    }
     /// The counters of the whole runtime. Allocated bytes are exact to a quarter of a megabyte for each worker.
     pub fn stat(&self) -> GcStat {
         self.shared.stat()

@@ -84,6 +84,8 @@ mod gate;
 mod rcu;
 #[path = "../src/lockfree/readers.rs"]
 mod readers;
+#[path = "../src/lockfree/spare.rs"]
+mod spare;
 
 use deferred::Deferred;
 use loom::cell::UnsafeCell;
@@ -231,6 +233,50 @@ fn beside_an_active_worker(parallel: bool, waits: bool) {
     w.collect();
 }
 
+/// A worker replaces a large buffer that another active one reads between its safepoints, and writes it anew when it `waited` for that one's
+/// safepoint.
+fn written_anew(waited: bool) {
+    let w = World::new();
+    let other = w.clone();
+    let worker = thread::spawn(move || {
+        other.read();
+        // Its safepoint, at which it is asked for.
+        sync::spin_until(|| other.stands.load(Acquire) == 1);
+        other.stands.store(2, Release);
+        other.read();
+    });
+    w.bound(|| {
+        // Large by what is said of it; `dealloc` looks at the buffer only.
+        let large = Layout::new::<[u64; 8192]>();
+        let old = w.word.swap(1, AcqRel);
+        // SAFETY: as in `replace`.
+        unsafe { deferred::free_later(&raw const w.buffers[old] as *mut u8, large) };
+        w.list.begin_grace(1);
+        w.stands.store(1, Release);
+        assert!(deferred::reuse(large).is_none());
+        if waited {
+            sync::spin_until(|| w.stands.load(Acquire) == 2);
+        }
+        // SAFETY: the other worker has been at a safepoint, or the model is to fail.
+        unsafe { w.list.end_grace(|_| true, None) };
+        let again = deferred::reuse(large).expect("what was freed last");
+        assert!(std::ptr::eq(again as *const Buffer, &w.buffers[old]) && deferred::reuse(large).is_none());
+        w.buffers[old].set(2);
+        w.buffers[old].set(1);
+        w.word.swap(old, AcqRel);
+    });
+    worker.join().unwrap();
+}
+
+#[test]
+fn a_large_buffer_is_written_anew_when_nobody_looks_at_it() {
+    check(None, || written_anew(true));
+}
+#[test]
+#[should_panic]
+fn a_large_buffer_that_is_written_anew_too_soon_is_looked_at() {
+    check(None, || written_anew(false));
+}
 #[test]
 fn no_buffer_is_freed_under_a_reader() {
     check(None, || beside_a_reader(Reader::Registered, true));

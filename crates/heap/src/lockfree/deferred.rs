@@ -8,7 +8,7 @@
 //! stop that such a reader has seen is nothing to it, later things stay.
 //! *Large* buffers need not wait for a stop: a grace period of the active workers (`stop.rs` of the crate `sched`) will do, which
 //! stops nobody. Where arrays of megabytes are changed, what was replaced is at hand again some safepoints later, and not as many megabytes of
-//! fresh pages later.
+//! fresh pages later: its worker keeps some for its next ones (`spare.rs`), as it does those of cells that are swept.
 //! What is released is freed by its worker bit by bit, as blocks are swept; what is left at the next collection, by the
 //! worker that collects.
 //! A thread that is bound to no list runs alone (or owns what it frees): there
@@ -18,6 +18,7 @@
 
 use super::gate::{Gate, Gates};
 use super::readers::looked_at;
+use super::spare::Spares;
 use super::sync::{Arc, RefCell, dealloc, thread_local};
 use std::alloc::Layout;
 use std::cell::Cell;
@@ -47,6 +48,8 @@ pub struct Deferred {
     graces: RefCell<Vec<(u64, Batch)>>,
     /// What nobody reads any more, to be freed.
     due: RefCell<Vec<Batch>>,
+    /// Large ones that were freed, for its worker's next ones.
+    spares: Spares,
     bytes: Cell<usize>,
     /// Bytes not yet counted towards the next collection.
     fresh: Cell<usize>,
@@ -85,6 +88,44 @@ pub(crate) unsafe fn free_later(p: *mut u8, layout: Layout) {
     } else {
         // SAFETY: a bound list outlives its binding (`bind`'s contract).
         unsafe { (*list).put(p, layout) };
+    }
+}
+
+/// Frees `p`, which nobody can look at: in parallel mode a large one may be kept for [`reuse`].
+///
+/// # Safety
+/// `p` was allocated with `layout`, nobody reads it, and nobody frees it again.
+#[inline]
+pub(crate) unsafe fn free_now(p: *mut u8, layout: Layout) {
+    let list = if layout.size() >= LARGE { bound() } else { null() };
+    // SAFETY: the caller's promise; a bound list outlives its binding.
+    unsafe {
+        match list.as_ref() {
+            Some(list) => list.spares.put(p, layout),
+            None => dealloc(p, layout),
+        }
+    }
+}
+
+/// A buffer of just this layout that this worker has freed lately; only in parallel mode, and of large ones. To be written anew.
+#[inline]
+pub(crate) fn reuse(layout: Layout) -> Option<*mut u8> {
+    // SAFETY: as in `free_later`.
+    unsafe { bound().as_ref() }?.spares.take(layout)
+}
+
+/// Does this worker keep some for that?
+pub(crate) fn has_spares() -> bool {
+    // SAFETY: as in `free_later`.
+    unsafe { bound().as_ref() }.is_some_and(|l| l.spares.is_open() && l.spare_bytes() > 0)
+}
+
+/// Frees what it keeps.
+#[cold]
+pub(crate) fn free_spares() {
+    // SAFETY: as in `free_later`.
+    if let Some(l) = unsafe { bound().as_ref() } {
+        l.free_spares();
     }
 }
 
@@ -241,6 +282,7 @@ impl Deferred {
         self.list.borrow_mut().append(&mut other.list.borrow_mut());
         self.old.borrow_mut().append(&mut other.old.borrow_mut());
         self.due.borrow_mut().append(&mut other.due.borrow_mut());
+        other.free_spares();
         self.large.borrow_mut().append(&mut other.large.borrow_mut());
         self.graces.borrow_mut().append(&mut other.graces.borrow_mut());
         self.large_bytes.set(self.large_bytes.get() + other.large_bytes.take());
@@ -272,12 +314,35 @@ impl Deferred {
             true
         })
     }
+    /// After a node collection, at its stop: what nobody has wanted since the one before goes, after a full one all that is kept.
+    pub(crate) fn spares_grow_old(&self, full: bool) {
+        self.spares.grow_old(full);
+    }
+    /// The worker detaches, or is back: between, a stop may change what is kept.
+    pub(crate) fn close_spares(&self, closed: bool) {
+        self.spares.close(closed);
+    }
+    /// Bytes that are kept for the worker's next buffers.
+    pub(crate) fn spare_bytes(&self) -> usize {
+        self.spares.bytes()
+    }
+    /// Frees those.
+    pub(crate) fn free_spares(&self) {
+        self.spares.clear();
+    }
     /// # Safety
     /// Nobody reads those.
     unsafe fn free(&self, b: Batch) {
+        let keeps = self.is_bound();
         for (p, l) in b {
             // SAFETY: `free_later`'s promise, and the caller's.
-            unsafe { dealloc(p, l) };
+            unsafe {
+                if keeps && l.size() >= LARGE {
+                    self.spares.put(p, l);
+                } else {
+                    dealloc(p, l);
+                }
+            }
             self.bytes.set(self.bytes.get().saturating_sub(l.size()));
         }
     }
@@ -298,6 +363,7 @@ impl Deferred {
             // SAFETY: no reader by this function's promise.
             unsafe { self.free(b) };
         }
+        self.free_spares();
         self.bytes.set(0);
         self.fresh.set(0);
     }

@@ -301,6 +301,13 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
     #[cold]
     #[inline(never)]
     fn ask_for(l: Layout) -> *mut u8 {
+        if let Some(p) = deferred::reuse(l) {
+            return p;
+        }
+        // What is kept for such as this is in nobody's way.
+        if deferred::has_spares() && !kumi_budget::is_there(l.size()) {
+            deferred::free_spares();
+        }
         ask(l.size());
         // SAFETY: the size is not zero.
         asking(|| unsafe { alloc(l) })
@@ -526,7 +533,7 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let w = std::mem::replace(&mut self.word, AtomicPtr::new(inline_word(0))).load(Relaxed);
         if !Self::is_inline(w) {
             // SAFETY: made by `make`; no reader by the caller's promise.
-            unsafe { std::alloc::dealloc(w as *mut u8, Self::layout((*w).cap)) };
+            unsafe { deferred::free_now(w as *mut u8, Self::layout((*w).cap)) };
         }
     }
 }

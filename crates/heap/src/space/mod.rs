@@ -351,9 +351,10 @@ impl Heap {
     pub fn sweep_some(&mut self, most: usize) -> bool {
         (0..most).all(|_| self.tidy_one())
     }
-    /// Finishes all lazy sweeping and freeing.
+    /// Finishes all lazy sweeping and freeing: no buffer is kept for later.
     pub fn sweep_all(&mut self) {
         while self.tidy_one() {}
+        self.free_spares();
     }
     fn sweep_block(&mut self, b: *mut Block) {
         debug_assert!(!self.shared.is_marking(), "a block is swept by marks that are not complete");

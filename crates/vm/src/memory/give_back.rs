@@ -88,10 +88,12 @@ impl GiveBack {
         let large = self.large.map_or(0, |f| f().wrapping_sub(self.large_then.load(Relaxed)));
         self.with.is_some() && self.freed.load(Relaxed).saturating_add(large) >= MUCH
     }
-    /// If it is time: the caller is the one to do it.
-    fn begin_in_time(&self) -> bool {
+    /// If it is time, or would be with `more` bytes that the caller has: it is the one to do it.
+    fn begin_in_time(&self, more: usize) -> bool {
         let (now, last) = (now_ns(), self.last.load(Relaxed));
-        let mine = self.waits() && now >= last + LEAST_NS && self.last.compare_exchange(last, now, Relaxed, Relaxed).is_ok();
+        let mine = (self.waits() || more >= MUCH && self.with.is_some())
+            && now >= last + LEAST_NS
+            && self.last.compare_exchange(last, now, Relaxed, Relaxed).is_ok();
         if mine {
             self.begin();
         }
@@ -152,7 +154,7 @@ impl Cx {
     }
     /// After a node collection, at a safepoint: if it is time.
     pub(crate) fn give_back_in_time(&mut self) {
-        let due = self.give_back.begin_in_time();
+        let due = self.give_back.begin_in_time(0);
         // What the collection found dead is freed little by little: that is for the next time, or for an idle worker.
         self.freed(MUCH);
         let Some(f) = self.give_back.with.filter(|_| due) else { return };
@@ -167,7 +169,10 @@ impl Cx {
     }
     /// With nothing to run. True when it took a while.
     pub(crate) fn give_back_idle(&mut self) -> bool {
-        let now = self.give_back.begin_in_time();
+        let now = self.give_back.begin_in_time(self.heap.spare_bytes());
+        if now {
+            self.heap.free_spares();
+        }
         if let Some(f) = self.give_back.with.filter(|_| now) {
             let _ = self.while_detached(f);
         }
@@ -176,6 +181,7 @@ impl Cx {
     /// At a safepoint, beside all others.
     #[cold]
     pub(crate) fn give_back_here(&mut self) {
+        self.heap.free_spares();
         self.give_back.begin();
         if let Some(f) = self.give_back.with {
             let _ = self.while_detached(f);

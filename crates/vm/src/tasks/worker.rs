@@ -194,9 +194,14 @@ impl Cx {
     /// This worker does `work` that touches nothing of the runtime, at a safepoint; stops go on without it meanwhile.
     pub(crate) fn while_detached<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Fault> {
         self.show_stack();
-        let Some(seen) = self.with_stop(|stop, o| stop.detach(o)) else { return caught(work) };
+        self.heap.close_spares(true);
+        let Some(seen) = self.with_stop(|stop, o| stop.detach(o)) else {
+            self.heap.close_spares(false);
+            return caught(work);
+        };
         let done = caught(work);
         let parallel = self.with_stop(|stop, o| stop.attach(o, seen));
+        self.heap.close_spares(false);
         self.parallel_mode(parallel);
         if self.heap.has_replaced() {
             self.tend_replaced();
