@@ -49,7 +49,7 @@ impl Spares {
     /// # Safety
     /// `p` was allocated with `layout`, nobody reads it, and nobody else frees it.
     pub unsafe fn put(&self, p: *mut u8, layout: Layout) {
-        if self.closed.get() {
+        if self.closed.get() || layout.size() > MOST {
             // SAFETY: the caller's promise.
             return unsafe { dealloc(p, layout) };
         }
@@ -149,6 +149,8 @@ mod tests {
         assert_eq!(s.bytes(), MOST, "the oldest made room");
         put(&s, MOST / 2);
         assert_eq!(s.bytes(), MOST);
+        put(&s, MOST + 1);
+        assert_eq!(s.bytes(), MOST, "too large to be kept");
         s.grow_old(false);
         assert_eq!(s.bytes(), MOST, "it may be wanted yet");
         put(&s, MOST / 4);
