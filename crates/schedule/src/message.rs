@@ -19,6 +19,8 @@ const MILLION: f64 = 1e6;
 pub enum Message {
     /// To all: collect.
     Order(Kind),
+    /// To all: begin to mark in slices.
+    Slices,
     /// To the coordinator: what the sender saw before a collection.
     Report {
         /// Of which kind that is.
@@ -96,6 +98,7 @@ impl Message {
     pub fn encode(&self) -> Vec<u8> {
         let (letter, numbers): (u8, &[u64]) = match *self {
             Message::Order(kind) => (b'O', &[kind as u64]),
+            Message::Slices => (b'M', &[]),
             Message::Report { kind, report: Report { degradation, utilisation } } => {
                 (b'R', &[kind as u64, degradation.map_or(0, |d| 1 + millionths(d)), millionths(utilisation)])
             }
@@ -126,6 +129,7 @@ impl Message {
         let mut r = Numbers(rest);
         let message = match letter {
             b'O' => Message::Order(r.kind()?),
+            b'M' => Message::Slices,
             b'R' => {
                 let (kind, d) = (r.kind()?, r.next()?);
                 let degradation = d.checked_sub(1).map(|d| d as f64 / MILLION);
@@ -189,6 +193,7 @@ mod tests {
         vec![
             Message::Order(Kind::Full),
             Message::Order(Kind::Young),
+            Message::Slices,
             report(None, 1.0),
             report(Some(0.0), 0.0),
             report(Some(0.25), 0.5),

@@ -30,6 +30,8 @@ pub struct Interval {
     pub waits: u64,
     /// Time in speculative tasks.
     pub speculative: Time,
+    /// Time in slices of this kind of collection, or in collections below, that would have been idle or speculative otherwise. It is counted as neither.
+    pub filled: Time,
 }
 
 impl Interval {
@@ -40,6 +42,11 @@ impl Interval {
     /// The part that was neither idle nor speculative.
     pub fn useful(&self) -> f64 {
         part(self.length.saturating_sub(self.idle).saturating_sub(self.speculative), self.length)
+    }
+    /// The part in which the program had nothing to do but to guess, whether or not a slice of a collection filled it.
+    pub fn free(&self) -> f64 {
+        let free = self.idle.saturating_add(self.speculative).saturating_add(self.filled);
+        if free == 0 { 0.0 } else { part(free, self.length.saturating_add(self.filled)) }
     }
 }
 
@@ -115,6 +122,8 @@ impl Meter {
                 idle: i.idle - before.idle,
                 waits: i.waits - before.waits,
                 speculative: i.speculative - before.speculative,
+                // Only what slices filled: where nothing was done between them it was one stop.
+                filled: if began.saturating_add(took) < now { i.filled - before.filled } else { 0 },
             };
             self.began[k as usize] = began.saturating_add(took);
         }
@@ -134,8 +143,10 @@ impl Meter {
     fn spend(&mut self, now: Time) {
         let t = now.saturating_sub(self.since);
         self.collecting += if self.doing == Doing::Collecting { t } else { 0 };
+        let fills = matches!(self.before, Doing::Idle | Doing::Speculative);
         for k in &mut self.kinds {
             match self.doing {
+                Doing::Collecting if fills => k.filled += t,
                 Doing::Idle => k.idle += t,
                 Doing::Speculative => k.speculative += t,
                 Doing::Active | Doing::Collecting => {}
@@ -180,6 +191,9 @@ mod tests {
         m.change(154, Doing::Active);
         m.collection(160);
         m.collected(164, Kind::Full);
-        assert_eq!(m.interval(Kind::Full, 170), Interval { length: 13, collection: 7, idle: 1, ..Interval::default() });
+        // Three of its seven were at idle times.
+        let i = m.interval(Kind::Full, 170);
+        assert_eq!(i, Interval { length: 13, collection: 7, idle: 1, filled: 3, ..Interval::default() });
+        assert_eq!(i.free(), 0.25);
     }
 }

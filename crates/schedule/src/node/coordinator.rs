@@ -5,7 +5,7 @@
 use super::trial::Trial;
 use super::{Members, NodeId, Options};
 use crate::policy::{Mode, Policy};
-use crate::rule::{COUNTER, Counter, Report, alarmed, favours_independent};
+use crate::rule::{COUNTER, Counter, Hold, Report, alarmed, clearly_favours, favours_independent};
 use crate::{Kind, Time};
 use std::collections::BTreeMap;
 
@@ -29,11 +29,22 @@ struct Side {
     /// Until when a node's notice counts.
     notices: BTreeMap<NodeId, Time>,
     trial: Trial,
+    /// Collections that nodes have told of since they are independent, and how long that holds: the paper's strategies.
+    alone: u64,
+    hold: Hold,
 }
 
 impl Side {
     fn new(mode: Mode) -> Side {
-        Side { mode, counter: COUNTER, reports: BTreeMap::new(), notices: BTreeMap::new(), trial: Trial::new() }
+        Side {
+            mode,
+            counter: COUNTER,
+            reports: BTreeMap::new(),
+            notices: BTreeMap::new(),
+            trial: Trial::new(),
+            alone: 0,
+            hold: Hold::START,
+        }
     }
     /// Changes what is in force.
     fn switch(&mut self, mode: Mode) -> Option<Mode> {
@@ -41,6 +52,7 @@ impl Side {
         self.counter = COUNTER;
         self.reports.clear();
         self.notices.clear();
+        self.alone = 0;
         Some(mode)
     }
 }
@@ -71,6 +83,7 @@ impl Coordinator {
                 }
                 None
             }
+            (Policy::Adaptive(_), Mode::Independent) => side.alone(nodes),
             (p, Mode::Synchronised) if p.adapts() => {
                 side.reports.retain(|n, _| members.has(*n));
                 // Ours: a collection is over when all have reported it, or somebody reports the next.
@@ -101,18 +114,36 @@ impl Coordinator {
         }
         side.notices.retain(|n, until| *until > now && members.has(*n));
         side.notices.insert(from, now.saturating_add(counts));
-        if alarmed(side.notices.len(), members.len(), &o.thresholds) { side.switch(Mode::Synchronised) } else { None }
+        if alarmed(side.notices.len(), members.len(), &o.thresholds) {
+            side.hold.reset();
+            return side.switch(Mode::Synchronised);
+        }
+        side.alone(members.len())
     }
 }
 
 impl Side {
+    /// A node has collected alone.
+    fn alone(&mut self, nodes: usize) -> Option<Mode> {
+        self.alone += 1;
+        if self.hold.is_over(self.alone, nodes) { self.switch(Mode::Synchronised) } else { None }
+    }
     fn verdict(&mut self, policy: Policy, members: &Members, o: &Options) -> Option<Mode> {
         let reports = std::mem::take(&mut self.reports);
         let (nodes, t) = (members.len(), &o.thresholds);
         let independent = match policy {
             // Ours: nodes that let an order pass report nothing, and harm nobody by that.
             p if p.tries() => self.trial.verdict(&reports, reports.len().min(nodes), t),
-            _ => self.counter.verdict(favours_independent(reports.values(), nodes, t)),
+            _ => {
+                let favours = favours_independent(reports.values(), nodes, t);
+                let ends = self.counter.verdict(favours);
+                if !favours {
+                    self.hold.reset();
+                } else if ends {
+                    self.hold.begin(clearly_favours(reports.values(), nodes, t));
+                }
+                ends
+            }
         };
         if independent { self.switch(Mode::Independent) } else { None }
     }

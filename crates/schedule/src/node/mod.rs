@@ -6,7 +6,7 @@ mod options;
 mod trial;
 
 use crate::message::Message;
-use crate::policy::{Decision, Mode, Observed, Policy, View, Why, decide, forecast, half_way, joins, marks};
+use crate::policy::{Decision, Mode, Observed, Policy, View, Why, decide, forecast, half_way, joins, marks, slices};
 use crate::rule::{NOTICE_LIVES, Report, degradation};
 use crate::{Kind, Time};
 use coordinator::Coordinator;
@@ -211,11 +211,12 @@ impl Node {
         }
         self.lead(now, members);
         match message {
-            Message::Order(kind) => {
+            Message::Order(_) | Message::Slices => {
+                let kind = if let Message::Order(kind) = message { kind } else { Kind::Full };
                 let view = self.view(now, members, kind, seen);
                 if !self.has_just(now, kind, seen) && joins(self.policy, kind, &view, &self.o.thresholds) {
                     self.tell(now, members, kind, seen);
-                    if self.policy.slices(view.mode) && kind == Kind::Full {
+                    if kind == Kind::Full && slices(self.policy, &view, message) {
                         self.mark(seen);
                     } else {
                         self.begin(now, kind);
@@ -279,7 +280,7 @@ impl Node {
         let view = self.view(now, members, Kind::Full, seen);
         if !self.busy && marks(self.policy, &view, &self.o.thresholds) {
             self.tell(now, members, Kind::Full, seen);
-            self.actions.push_back(Action::All(Message::Order(Kind::Full)));
+            self.actions.push_back(Action::All(Message::Slices));
             self.mark(seen);
         }
     }
@@ -334,10 +335,7 @@ impl Node {
         let (n, utilisation) = if ours { (i.waits, i.useful()) } else { (i.idle_periods, i.utilisation()) };
         let message = match self.mode(now, members, kind) {
             _ if !self.policy.adapts() => return,
-            Mode::Independent if !ours => {
-                if utilisation >= self.o.thresholds.idle {
-                    return;
-                }
+            Mode::Independent if !ours && utilisation < self.o.thresholds.idle => {
                 Message::Notice { kind, counts: NOTICE_LIVES.saturating_mul(i.length.saturating_add(i.collection)) }
             }
             _ => {

@@ -5,10 +5,10 @@
 //! each node gets done per time says whether it stays.
 
 use super::NodeId;
-use crate::rule::{Report, Thresholds, alarmed, favours_independent};
+use crate::rule::{Report, Thresholds, alarmed, clearly_favours};
 use std::collections::BTreeMap;
 
-/// So many verdicts one after another have to favour the first trial.
+/// So many verdicts one after another have to favour the first trial clearly.
 const FIRST: u32 = 3;
 /// After each trial that failed, so many times as many have to.
 const LATER: u32 = 4;
@@ -37,7 +37,7 @@ impl Trial {
     /// All have reported a collection in step. True: a trial begins.
     pub fn verdict(&mut self, reports: &BTreeMap<NodeId, Report>, nodes: usize, t: &Thresholds) -> bool {
         self.before = reports.iter().map(|(n, r)| (*n, r.utilisation)).collect();
-        self.streak = if favours_independent(reports.values(), nodes, t) { self.streak + 1 } else { 0 };
+        self.streak = if clearly_favours(reports.values(), nodes, t) { self.streak + 1 } else { 0 };
         if self.streak < self.needed {
             return false;
         }

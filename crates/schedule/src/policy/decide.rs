@@ -1,8 +1,9 @@
 //! The decision itself.
 
 use super::{Mode, Policy};
+use crate::message::Message;
 use crate::observe::{Interval, Meter};
-use crate::rule::{GROWTH_STEP, Growth, Heap, Thresholds, overflow, threshold};
+use crate::rule::{GROWTH_STEP, Growth, Heap, Thresholds, degradation, overflow, threshold};
 use crate::{Kind, Time};
 
 /// What a node sees of itself at a moment.
@@ -40,6 +41,15 @@ pub struct View<'a> {
 
 /// While marking goes on in slices, the heap may grow by this part before it is short of memory.
 const WHILE_MARKING: u64 = 4;
+/// [`Policy::Combined`]: a node begins to mark in slices where it has had nothing to do for this part of the time ([`Interval::free`]). Slices make a
+/// collection longer; that is won back in such time.
+const FREE: f64 = 0.15;
+/// And where such time comes in many pieces: independent collections would cost so much ([`degradation`]). One long wait tells nothing of
+/// the next interval.
+const OFTEN: f64 = 0.15;
+/// Where another one has ordered all to collect at one stop, a node marks in slices that waits so often. It would stop for whoever asks it.
+const VERY_OFTEN: f64 = 1.0;
+
 /// What a decision is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
@@ -120,7 +130,23 @@ fn while_marking(view: &View) -> Decision {
 pub fn marks(policy: Policy, view: &View, t: &Thresholds) -> bool {
     let heap = &view.seen.heap;
     let grows = heap.size as f64 <= t.c * view.largest as f64;
-    policy.slices(view.mode) && view.marking.is_none() && !grows && heap.allocated > threshold(heap.size, t)
+    begins(policy, view) && view.marking.is_none() && !grows && heap.allocated > threshold(heap.size, t)
+}
+
+/// Does this node mark in slices, if it has to collect now?
+fn begins(policy: Policy, view: &View) -> bool {
+    let i = view.seen.interval(Kind::Full);
+    policy.slices(view.mode) && (policy != Policy::Combined || i.free() >= FREE && coupled(i) >= OFTEN)
+}
+/// By how much of its length an interval would have been prolonged by independent collections; what is speculative counts as idle.
+fn coupled(i: &Interval) -> f64 {
+    degradation(i.waits, i.collection, i.length)
+}
+
+/// Does a node that obeys this order mark in slices? It does as all do. Where the others stop, it does if it waits very often.
+pub(crate) fn slices(policy: Policy, view: &View, order: Message) -> bool {
+    let as_all = policy != Policy::Combined || order == Message::Slices;
+    policy.slices(view.mode) && (as_all || coupled(view.seen.interval(Kind::Full)) >= VERY_OFTEN)
 }
 
 /// How long it will be until this node collects, if it allocates as it has since its last collection. `None`: it has allocated nothing.
@@ -196,5 +222,20 @@ mod tests {
         assert_eq!(ask(299, 0, Some(900)).1, (Decision::Grow(956), true));
         assert_eq!(ask(299, 0, Some(720)).1, (Decision::Collect, true));
         assert_eq!(ask(301, 0, None).1, (Decision::Collect, true));
+    }
+    #[test]
+    fn combined_marks_in_slices_where_nodes_wait_often_and_have_time_for_it() {
+        let ask = |idle, waits, filled| {
+            let mut seen = seen(900, 301, 300);
+            seen.kinds[1] = Interval { length: 300, collection: 100, idle, waits, filled, ..Interval::default() };
+            let view = View { seen: &seen, mode: Mode::Synchronised, largest: 0, marking: None };
+            let joins = |m| slices(Policy::Combined, &view, m);
+            (marks(Policy::Combined, &view, &T), joins(Message::Order(Kind::Full)), joins(Message::Slices))
+        };
+        // p is a quarter, so that D is a thirty-second for each wait.
+        assert_eq!(ask(60, 5, 0), (true, false, true));
+        assert_eq!(ask(60, 4, 0), (false, false, true));
+        assert_eq!(ask(40, 40, 0), (false, true, true));
+        assert_eq!(ask(40, 5, 40), (true, false, true));
     }
 }

@@ -5,8 +5,8 @@
 
 mod decide;
 
-pub(crate) use decide::half_way;
 pub use decide::{Decision, Observed, View, Why, decide, forecast, joins, marks};
+pub(crate) use decide::{half_way, slices};
 
 /// How nodes collect just now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,8 @@ pub enum Policy {
     /// to, so that all are slow at once. The heap may grow a little meanwhile; one that is full nevertheless stops its node and orders all:
     /// the paper's last resort, in which the others mark while they wait.
     Interruptible,
-    /// *Ours.* As `Measured`, but what is in step is marking in slices, as `Interruptible` does it.
+    /// *Ours.* As `Measured`, but what is in step is marking in slices, as `Interruptible` does it, where nodes wait for each other often and have
+    /// time for it meanwhile. Elsewhere it is a stop.
     Combined,
 }
 

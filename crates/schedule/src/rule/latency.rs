@@ -17,6 +17,37 @@ pub const COUNTER: Counter = Counter(1);
 /// *Ours*: a notice counts for so many of its node's intervals. A node that is still idle has sent another by then.
 pub const NOTICE_LIVES: u64 = 2;
 
+/// *Ours*: a verdict for independence is *clear* where it holds with this part of the paper's threshold for `D` as well.
+pub const CLEARLY: f64 = 1.0 / 3.0;
+
+/// *Ours*: for how many collections of each node independence holds. After these, collections are in step until verdicts favour independence
+/// again (3.3: synchronise where nothing is known, and go over to independence by and by). While collections are independent the paper looks at
+/// utilisation only, which tells of nothing less than a loss by half.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hold(f64);
+
+impl Hold {
+    /// Nothing is known: until an eighth of the nodes have collected. So AI begins.
+    pub const START: Hold = Hold(0.125);
+    /// After a verdict that is not clear: until half of the nodes have collected.
+    const UNCLEAR: f64 = 0.5;
+    /// After a clear one: until all have; after the next one for twice as long; and no longer than the second.
+    const CLEAR: (f64, f64) = (1.0, 64.0);
+
+    /// Independence begins.
+    pub fn begin(&mut self, clear: bool) {
+        self.0 = if clear { (2.0 * self.0).clamp(Hold::CLEAR.0, Hold::CLEAR.1) } else { Hold::UNCLEAR };
+    }
+    /// Something spoke against it.
+    pub fn reset(&mut self) {
+        *self = Hold::START;
+    }
+    /// Is it over after so many collections in a cluster of `nodes`?
+    pub fn is_over(self, collections: u64, nodes: usize) -> bool {
+        collections as f64 >= self.0 * nodes as f64
+    }
+}
+
 impl Counter {
     /// A verdict. True: collections are to be independent.
     pub fn verdict(&mut self, independent: bool) -> bool {
@@ -62,6 +93,11 @@ pub fn favours_independent<'a>(reports: impl Iterator<Item = &'a Report>, nodes:
     (harmed as f64) < t.harmed_share * nodes as f64 && (idle as f64) < t.idle_share * nodes as f64
 }
 
+/// Is it favoured clearly ([`CLEARLY`])?
+pub fn clearly_favours<'a>(reports: impl Iterator<Item = &'a Report>, nodes: usize, t: &Thresholds) -> bool {
+    favours_independent(reports, nodes, &Thresholds { harmed: t.harmed * CLEARLY, ..*t })
+}
+
 /// Do so many notices end independent collections in a cluster of `nodes`?
 pub fn alarmed(notices: usize, nodes: usize, t: &Thresholds) -> bool {
     notices as f64 > t.notice_share * nodes as f64
@@ -95,6 +131,22 @@ mod tests {
         let unknown = [Report { degradation: None, utilisation: 1.0 }];
         assert!(!favours_independent(unknown.iter(), 1, &t));
         assert!(!alarmed(1, 16, &t) && alarmed(2, 16, &t) && alarmed(1, 15, &t) && !alarmed(0, 0, &t));
+    }
+    #[test]
+    fn a_clear_verdict_holds_longer_each_time() {
+        let t = Thresholds::default();
+        let reports = |d| vec![Report { degradation: Some(d), utilisation: 1.0 }; 8];
+        assert!(clearly_favours(reports(0.09).iter(), 8, &t) && !clearly_favours(reports(0.11).iter(), 8, &t));
+        let mut h = Hold::START;
+        assert!(!h.is_over(0, 8) && h.is_over(1, 8) && h.is_over(1, 2));
+        let mut lasts = |clear| {
+            h.begin(clear);
+            (0..).find(|n| h.is_over(*n, 8)).unwrap()
+        };
+        assert_eq!([true, true, true, false, true].map(&mut lasts), [8, 16, 32, 4, 8]);
+        assert_eq!((0..9).map(|_| lasts(true)).max(), Some(512));
+        h.reset();
+        assert_eq!(h, Hold::START);
     }
     #[test]
     fn the_counter_saturates() {

@@ -14,7 +14,7 @@ impl Machine<'_> {
             match action {
                 Action::Send(to, message) => self.say(n, to.0 as u32, message),
                 Action::All(message) => {
-                    self.orders += matches!(message, Message::Order(_)) as u64;
+                    self.orders += matches!(message, Message::Order(_) | Message::Slices) as u64;
                     let view = self.hosts[n as usize].view as usize;
                     for i in 0..self.views[view].len() {
                         let to = self.views[view].iter().nth(i);
