@@ -208,7 +208,7 @@ fn a_trial_that_costs_ends() {
     c.round(4);
     assert_eq!(c.mode(0), Mode::Synchronised);
     c.seen[4] = seen(400, 0, 0, 0, 0);
-    (0..11).for_each(|_| drop(c.round(3)));
+    (0..5).for_each(|_| drop(c.round(3)));
     assert_eq!(c.mode(0), Mode::Synchronised);
     c.round(3);
     assert_eq!(c.mode(0), Mode::Independent);
