@@ -216,7 +216,7 @@ impl Node {
                 let view = self.view(now, members, kind, seen);
                 if !self.has_just(now, kind, seen) && joins(self.policy, kind, &view, &self.o.thresholds) {
                     self.tell(now, members, kind, seen);
-                    if kind == Kind::Full && slices(self.policy, &view, message) {
+                    if kind == Kind::Full && slices(self.policy, &view, message == Message::Slices) {
                         self.mark(seen);
                     } else {
                         self.begin(now, kind);

@@ -1,7 +1,6 @@
 //! The decision itself.
 
 use super::{Mode, Policy};
-use crate::message::Message;
 use crate::observe::{Interval, Meter};
 use crate::rule::{GROWTH_STEP, Growth, Heap, Thresholds, degradation, overflow, threshold};
 use crate::{Kind, Time};
@@ -143,9 +142,9 @@ fn coupled(i: &Interval) -> f64 {
     degradation(i.waits, i.collection, i.length)
 }
 
-/// Does a node that obeys this order mark in slices? It does as all do. Where the others stop, it does if it waits very often.
-pub(crate) fn slices(policy: Policy, view: &View, order: Message) -> bool {
-    let as_all = policy != Policy::Combined || order == Message::Slices;
+/// Does a node that obeys an order mark in slices? It does where `all` do. Where the others stop, it does if it waits very often.
+pub(crate) fn slices(policy: Policy, view: &View, all: bool) -> bool {
+    let as_all = policy != Policy::Combined || all;
     policy.slices(view.mode) && (as_all || coupled(view.seen.interval(Kind::Full)) >= VERY_OFTEN)
 }
 
@@ -229,8 +228,8 @@ mod tests {
             let mut seen = seen(900, 301, 300);
             seen.kinds[1] = Interval { length: 300, collection: 100, idle, waits, filled, ..Interval::default() };
             let view = View { seen: &seen, mode: Mode::Synchronised, largest: 0, marking: None };
-            let joins = |m| slices(Policy::Combined, &view, m);
-            (marks(Policy::Combined, &view, &T), joins(Message::Order(Kind::Full)), joins(Message::Slices))
+            let joins = |all| slices(Policy::Combined, &view, all);
+            (marks(Policy::Combined, &view, &T), joins(false), joins(true))
         };
         // p is a quarter, so that D is a thirty-second for each wait.
         assert_eq!(ask(60, 5, 0), (true, false, true));
