@@ -125,7 +125,13 @@ fn on_a_deep_stack(settings: Settings) -> i32 {
         }
         kumi::say::err(format_args!("kumi: {}. This is a bug in kumi, please report it.", kumi_vm::fault::note(info)));
         if std::env::var_os("RUST_BACKTRACE").is_some() {
-            kumi::say::err(format_args!("{}", std::backtrace::Backtrace::force_capture()));
+            let calls = std::backtrace::Backtrace::force_capture().to_string();
+            kumi::say::err(format_args!("{calls}"));
+            if !calls.contains("kumi") {
+                kumi::say::err(
+                    "kumi: the calls have no names, since this command was built without symbols. docs/HACKING.md says how to keep them.",
+                );
+            }
         }
     }));
     let stack = kumi_budget::address_space_limit().map_or(STACK, |most| STACK.min(most / 8).max(8 << 20));

@@ -88,7 +88,10 @@ impl Cx {
         let _classes = self.lock_classes();
         let mut at = self.k.object;
         let mut v = Value::NIL;
-        for part in path.split("::") {
+        let mut rest = Some(path);
+        while let Some(path) = rest {
+            let part;
+            (part, rest) = split_scope(path);
             let s = key(self, part)?;
             v = at.data.consts.get(&s)?.value;
             if let Some(c) = v.as_class() {
@@ -96,5 +99,13 @@ impl Cx {
             }
         }
         Some(v)
+    }
+}
+
+/// `A` and `B::C` of `A::B::C`. Start-up asks a thousand times: `split` sets up more than these paths are long.
+fn split_scope(path: &str) -> (&str, Option<&str>) {
+    match path.as_bytes().windows(2).position(|w| w == b"::") {
+        Some(i) => (&path[..i], Some(&path[i + 2..])),
+        None => (path, None),
     }
 }
