@@ -4,11 +4,13 @@ module Bench
     seeds = (1..(suite.quick ? 3 : 20)).to_a
     most = suite.options[:nodes] || 16
     recordings = Recordings.new(suite)
+    asked = suite.options[:sizes]&.split(",")&.map { |n| Integer(n) }
     cases = PAPER.flat_map do |program|
-      sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256].select { |n| n <= most || Seeds.kept?(suite, program, n) }
+      sizes = asked || [1, 2, 4, 8, 16, 32, 64, 128, 256].select { |n| n <= most || Seeds.kept?(suite, program, n) }
       sizes.map { |n| ["#{program}, #{n}", n, -> { [recordings.of(program, n), *AP1000] }] }
     end
-    cases += PAPER.map { |p| ["pattern #{p}, 256", 256, -> { ["--pattern", p, "--nodes", "256"] }] } unless suite.quick
+    patterns = !suite.quick && (!asked || asked.include?(256))
+    cases += PAPER.map { |p| ["pattern #{p}, 256", 256, -> { ["--pattern", p, "--nodes", "256"] }] } if patterns
     report.section("Schedules over #{seeds.size} seeds, simulated", <<~TEXT)
       The paper's machine, as in `figure`. A seed says how far each heap is from its first collection and how long each message is on its way, or, for a pattern, all
       that it does. Means, and half of the 95 % interval. AS, AI: by the better of FS and FI. combined: our best, by the best of the paper's four. Bound: the

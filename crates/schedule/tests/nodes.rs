@@ -126,23 +126,14 @@ fn adaptive_becomes_independent_after_two_verdicts_and_goes_back_at_once() {
 }
 
 #[test]
-fn independence_holds_for_a_while_and_longer_each_time() {
+fn independence_holds_for_a_while_where_verdicts_are_not_clear() {
     // What AI begins with is not known to be good: until an eighth of the nodes have collected.
     let mut c = Cluster::new(16, Policy::Adaptive(Mode::Independent), Options::default());
     c.round(3);
     assert_eq!(c.mode(5), Mode::Independent);
     c.round(4);
     assert_eq!(c.mode(5), Mode::Synchronised);
-    // Two verdicts, and as many collections as there are nodes; then twice as many.
-    for most in [16, 32] {
-        (0..2).for_each(|_| assert_eq!(c.round(3), [1; 16]));
-        for _ in 0..most {
-            assert_eq!(c.mode(5), Mode::Independent);
-            c.round(5);
-        }
-        assert_eq!(c.mode(5), Mode::Synchronised);
-    }
-    // What speaks against it has it begin anew. So does what hardly speaks for it: D is 0.2.
+    // Two nodes with a D of 0.2: it may be so for half a collection of each.
     c.seen[1] = seen(400, 10, S / 10, 10, 0);
     c.seen[2] = c.seen[1];
     (0..2).for_each(|_| assert_eq!(c.round(3), [1; 16]));
@@ -151,6 +142,12 @@ fn independence_holds_for_a_while_and_longer_each_time() {
         c.round(5);
     }
     assert_eq!(c.mode(5), Mode::Synchronised);
+    // Clear ones hold for good.
+    c.seen[1] = c.seen[3];
+    c.seen[2] = c.seen[3];
+    (0..2).for_each(|_| assert_eq!(c.round(3), [1; 16]));
+    (0..200).for_each(|_| drop(c.round(5)));
+    assert_eq!(c.mode(5), Mode::Independent);
 }
 
 #[test]
@@ -208,7 +205,7 @@ fn a_trial_that_costs_ends() {
     c.round(4);
     assert_eq!(c.mode(0), Mode::Synchronised);
     c.seen[4] = seen(400, 0, 0, 0, 0);
-    (0..5).for_each(|_| drop(c.round(3)));
+    (0..11).for_each(|_| drop(c.round(3)));
     assert_eq!(c.mode(0), Mode::Synchronised);
     c.round(3);
     assert_eq!(c.mode(0), Mode::Independent);

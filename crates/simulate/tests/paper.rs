@@ -48,9 +48,8 @@ fn bh_suffers_at_every_size() {
 #[test]
 fn rna_and_ga_hardly_notice() {
     for pattern in [Pattern::Rna, Pattern::Ga] {
-        for nodes in [2, 16, 64] {
-            // Long enough that what they look at first is a small part.
-            let [fi, fs, a, i] = run_for(24 * S, pattern, nodes, [FI, FS, AS, AI]);
+        for nodes in [2, 16, 256] {
+            let [fi, fs, a, i] = run(pattern, nodes, [FI, FS, AS, AI]);
             let better = if fi.end < fs.end { &fi } else { &fs };
             assert!((0.9..1.1).contains(&ratio(&fi, &fs)), "{pattern:?} {nodes}: {}", ratio(&fi, &fs));
             assert!(
@@ -65,15 +64,17 @@ fn rna_and_ga_hardly_notice() {
 
 #[test]
 fn the_papers_adaptive_strategies_fail_where_it_says_and_ours_holds() {
-    // Many nodes that ask ahead are found out sooner: after the first independent collections some have to wait, and D tells.
-    for (pattern, nodes, least) in
-        [(Pattern::Prefetch, 8, 1.1), (Pattern::Prefetch, 64, 1.03), (Pattern::Speculative, 8, 1.1), (Pattern::Speculative, 64, 1.1)]
-    {
-        let [fs, a, i] = run_for(36 * S, pattern, nodes, [FS, AS, AI]);
-        let case = format!("{pattern:?} {nodes}: {} {}", ratio(&a, &fs), ratio(&i, &fs));
-        assert!(ratio(&a, &fs) > least && ratio(&i, &fs) > least, "{case}");
-        let [fs, ours] = run(pattern, nodes, [FS, Policy::Measured]);
-        assert!(ratio(&ours, &fs) < 1.03, "{case} {}", ratio(&ours, &fs));
+    for pattern in [Pattern::Prefetch, Pattern::Speculative] {
+        for nodes in [8, 64] {
+            for seconds in [12, 48] {
+                let [fs, a, i, ours] = run_for(seconds * S, pattern, nodes, [FS, AS, AI, Policy::Measured]);
+                let case = format!("{pattern:?} {nodes}, {seconds} s: {} {} {}", ratio(&a, &fs), ratio(&i, &fs), ratio(&ours, &fs));
+                assert!(ratio(&a, &fs) > 1.1 && ratio(&i, &fs) > 1.1, "{case}");
+                // Trials of 64 nodes cost what is not made up for in so long a time (docs/decisions/0040).
+                let most = if nodes == 64 && seconds == 48 { 1.08 } else { 1.03 };
+                assert!(ratio(&ours, &fs) < most, "{case}");
+            }
+        }
     }
     let [fs, ours] = run(Pattern::BarnesHut, 64, [FS, Policy::Measured]);
     assert!(ratio(&ours, &fs) < 1.02);

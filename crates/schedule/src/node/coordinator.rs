@@ -115,7 +115,6 @@ impl Coordinator {
         side.notices.retain(|n, until| *until > now && members.has(*n));
         side.notices.insert(from, now.saturating_add(counts));
         if alarmed(side.notices.len(), members.len(), &o.thresholds) {
-            side.hold.reset();
             return side.switch(Mode::Synchronised);
         }
         side.alone(members.len())
@@ -137,10 +136,8 @@ impl Side {
             _ => {
                 let favours = favours_independent(reports.values(), nodes, t);
                 let ends = self.counter.verdict(favours);
-                if !favours {
-                    self.hold.reset();
-                } else if ends {
-                    self.hold.begin(clearly_favours(reports.values(), nodes, t));
+                if ends {
+                    self.hold = Hold::after(clearly_favours(reports.values(), nodes, t));
                 }
                 ends
             }

@@ -20,27 +20,22 @@ pub const NOTICE_LIVES: u64 = 2;
 /// *Ours*: a verdict for independence is *clear* where it holds with this part of the paper's threshold for `D` as well.
 pub const CLEARLY: f64 = 1.0 / 3.0;
 
-/// *Ours*: for how many collections of each node independence holds. After these, collections are in step until verdicts favour independence
-/// again (3.3: synchronise where nothing is known, and go over to independence by and by). While collections are independent the paper looks at
-/// utilisation only, which tells of nothing less than a loss by half.
+/// *Ours*: for how many collections of each node independence holds where verdicts were not clear. After these, collections are in step until verdicts
+/// favour independence again (3.3: synchronise where nothing is known, and go over to independence by and by). While collections are independent the paper
+/// looks at utilisation only, which tells of nothing less than a loss by half. After a clear verdict independence holds until that speaks against it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hold(f64);
 
 impl Hold {
     /// Nothing is known: until an eighth of the nodes have collected. So AI begins.
     pub const START: Hold = Hold(0.125);
-    /// After a verdict that is not clear: until half of the nodes have collected.
-    const UNCLEAR: f64 = 0.5;
-    /// After a clear one: until all have; after the next one for twice as long; and no longer than the second.
-    const CLEAR: (f64, f64) = (1.0, 64.0);
+    /// Until half of the nodes have collected.
+    const UNCLEAR: Hold = Hold(0.5);
+    const CLEAR: Hold = Hold(f64::INFINITY);
 
-    /// Independence begins.
-    pub fn begin(&mut self, clear: bool) {
-        self.0 = if clear { (2.0 * self.0).clamp(Hold::CLEAR.0, Hold::CLEAR.1) } else { Hold::UNCLEAR };
-    }
-    /// Something spoke against it.
-    pub fn reset(&mut self) {
-        *self = Hold::START;
+    /// Independence begins, after such a verdict.
+    pub fn after(clear: bool) -> Hold {
+        if clear { Hold::CLEAR } else { Hold::UNCLEAR }
     }
     /// Is it over after so many collections in a cluster of `nodes`?
     pub fn is_over(self, collections: u64, nodes: usize) -> bool {
@@ -133,20 +128,13 @@ mod tests {
         assert!(!alarmed(1, 16, &t) && alarmed(2, 16, &t) && alarmed(1, 15, &t) && !alarmed(0, 0, &t));
     }
     #[test]
-    fn a_clear_verdict_holds_longer_each_time() {
+    fn only_a_clear_verdict_holds_for_good() {
         let t = Thresholds::default();
         let reports = |d| vec![Report { degradation: Some(d), utilisation: 1.0 }; 8];
         assert!(clearly_favours(reports(0.09).iter(), 8, &t) && !clearly_favours(reports(0.11).iter(), 8, &t));
-        let mut h = Hold::START;
-        assert!(!h.is_over(0, 8) && h.is_over(1, 8) && h.is_over(1, 2));
-        let mut lasts = |clear| {
-            h.begin(clear);
-            (0..).find(|n| h.is_over(*n, 8)).unwrap()
-        };
-        assert_eq!([true, true, true, false, true].map(&mut lasts), [8, 16, 32, 4, 8]);
-        assert_eq!((0..9).map(|_| lasts(true)).max(), Some(512));
-        h.reset();
-        assert_eq!(h, Hold::START);
+        assert!(!Hold::START.is_over(0, 8) && Hold::START.is_over(1, 8) && Hold::START.is_over(1, 2));
+        assert!(!Hold::after(false).is_over(3, 8) && Hold::after(false).is_over(4, 8));
+        assert!(!Hold::after(true).is_over(u64::MAX, 8));
     }
     #[test]
     fn the_counter_saturates() {
