@@ -52,8 +52,9 @@ module Kumihimo
       # How long between two looks whether all are still there, in seconds.
       LOOK = 0.5 * __seg_patience
       # One call of all nodes: what it is, what they brought, who has left, the block, what a block raised, the thread that asks above, and
-      # what came of it: [value], or an exception.
-      Meeting = Struct.new(:what, :values, :left, :block, :failure, :courier, :done, :error) do
+      # what came of it: [value], or an exception. Recordings are told that it needs each that comes (`came`), each of these what came of it
+      # (`decided`), and whoever goes last each that went: in a replay others may come last than came last.
+      Meeting = Struct.new(:what, :values, :left, :came, :went, :block, :failure, :courier, :done, :error, :decided) do
         def over? = !done.nil? || !error.nil?
       end
       private_constant :LOOK, :Meeting
@@ -83,7 +84,10 @@ module Kumihimo
           @lock.synchronize { left(turn, meeting, @tree.node) }
         end
         # This node's program may end now, and with it what the others are answered: they go first, unless they have gone.
-        @lock.synchronize { @come.wait(@lock, LOOK) until all_left?(meeting) || !(@tree.below - Segments.nodes).empty? }
+        @lock.synchronize do
+          @come.wait(@lock, LOOK) until all_left?(meeting) || !(@tree.below - Segments.nodes).empty?
+          meeting.went.each { |mark| __rem_needs(mark) }
+        end
         given(meeting, @tree.node)
       end
 
@@ -105,11 +109,12 @@ module Kumihimo
       private
 
       def enter(turn, what, node, value, failure = nil)
-        meeting = (@turns[turn] ||= Meeting.new(what, {}, []))
+        meeting = (@turns[turn] ||= Meeting.new(what, {}, [], [], []))
         raise ArgumentError, "#{node} wants to #{what} where others #{meeting.what}" unless meeting.what == what
         meeting.left.delete(node)
         meeting.values[node] = value
         meeting.failure ||= failure
+        meeting.came << __rem_mark
         # Who waits is woken when there is something to go on with, and not by each of many nodes.
         @come.broadcast if all_there?(meeting)
         meeting
@@ -120,6 +125,7 @@ module Kumihimo
 
       def left(turn, meeting, node)
         meeting.left << node
+        meeting.went << __rem_mark
         return unless all_left?(meeting)
         @turns.delete(turn)
         @come.broadcast
@@ -145,7 +151,10 @@ module Kumihimo
       # What all of this part of the tree brought becomes what is given to them. What a block raises is brought in place of a value, and
       # raised on all nodes.
       def settle(turn, meeting)
-        @lock.synchronize { wait_for_all(meeting) }
+        @lock.synchronize do
+          wait_for_all(meeting)
+          meeting.came.each { |mark| __rem_needs(mark) }
+        end
         value = put_together(meeting)
         return conclude(meeting) { result(meeting, value) } unless @tree.above
         return conclude(meeting) { bring(turn, meeting, value) } if @tree.below.empty?
@@ -167,7 +176,7 @@ module Kumihimo
 
       def over(meeting, done: nil, error: nil)
         @lock.synchronize do
-          meeting.done, meeting.error = done, error unless meeting.over?
+          meeting.done, meeting.error, meeting.decided = done, error, __rem_mark unless meeting.over?
           @come.broadcast
         end
       end
@@ -220,6 +229,7 @@ module Kumihimo
 
       # What a node gets, for itself and those below it.
       def given(meeting, node)
+        __rem_needs(meeting.decided)
         raise meeting.error if meeting.error
         value = meeting.done[0]
         return value unless meeting.what == :scatter

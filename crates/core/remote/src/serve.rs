@@ -529,6 +529,16 @@ fn interrupted(_: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::NIL)
 }
 
+/// `__rem_mark`: what this thread does here is needed by what another one does later, a recording is told: a number for that, 0 where there is none.
+fn mark(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    Ok(cx.uint(kumi_record::mark()))
+}
+/// `__rem_needs(number)`: it goes on with that.
+fn needs(_: &mut Cx, _: Value, a: &[Value]) -> R {
+    kumi_record::needs(a[0].as_fix().and_then(|n| u64::try_from(n).ok()).unwrap_or(0));
+    Ok(Value::NIL)
+}
+
 pub static TABLE: &[NativeDef] = &[
     leaf("__rem_next", 2, next),
     leaf("__rem_ends", 1, ends),
@@ -544,4 +554,6 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__rem_block_of", 1, block_of),
     leaf("__rem_called_off", 0, called_off),
     leaf("__rem_interrupted", 1, interrupted),
+    leaf("__rem_mark", 0, mark),
+    leaf("__rem_needs", 1, needs),
 ];
