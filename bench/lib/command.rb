@@ -10,7 +10,8 @@ module Bench
   EXPERIMENTS = {}
 
   # An experiment: its name on the command line, and what it shows in one line. One that is `long` runs only when it is named.
-  def self.experiment(name, about, long: false, &body) = EXPERIMENTS[name] = [about, body, long]
+  # long: it is run only when it is named. simulated: what else the machine does changes nothing of it.
+  def self.experiment(name, about, long: false, simulated: false, &body) = EXPERIMENTS[name] = [about, body, long, simulated]
 
   class Command
     # An experiment is run so often at most, where the machine is busy.
@@ -134,6 +135,7 @@ module Bench
     end
 
     def origin(found)
+      return "*#{found["date"]}, commit #{found["commit"]}, simulated.*" if found["simulated"]
       "*#{found["date"]}, commit #{found["commit"]}, load #{found["load"].join(" and ")}, calibration #{format("%.2f", found["calibration"].max / @calibration.lowest)}" \
         "#{" (the machine was busy)" if @calibration.busy?(*found["calibration"])}.*"
     end
@@ -144,16 +146,17 @@ module Bench
         return puts "", "#{name}: kept, of #{found["date"]}."
       end
       @now ||= {}
-      tries = @options[:out] && !@options[:quick] ? TRIES : 1
+      simulated = EXPERIMENTS[name][3]
+      tries = @options[:out] && !@options[:quick] && !simulated ? TRIES : 1
       tries.times do |k|
         before, load = @calibrated || @calibration.measure, Calibration.load
         found = try(name, suite, report)
         @calibrated = @calibration.measure
         found.merge!("date" => Time.now.utc.strftime("%Y-%m-%d %H:%M UTC"), "commit" => commit, "load" => [load, Calibration.load], "calibration" => [before, @calibrated],
-                     "quick" => quick?, "rounds" => @options[:reps])
+                     "quick" => quick?, "rounds" => @options[:reps], "simulated" => simulated)
         least = @now[name] && @calibration.excess(*@now[name]["calibration"])
         @ledgers[name][name] = @now[name] = found if least.nil? || @calibration.excess(*found["calibration"]) < least
-        break if found["failed"] || !@calibration.busy?(*found["calibration"])
+        break if found["failed"] || simulated || !@calibration.busy?(*found["calibration"])
         warn "#{@path}: the machine was busy during #{name}, #{format("%.2f", @calibration.excess(*found["calibration"]))} times as slow#{"; once more" if k + 1 < tries}"
       end
     end

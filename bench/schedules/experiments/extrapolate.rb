@@ -1,6 +1,6 @@
 # Larger clusters than are recorded, by a model of smaller ones.
 module Bench
-  experiment "extrapolate", "a model of 4 to 64 nodes that says what 256 and 4,096 take, and replays of 256", long: true do |suite, report|
+  experiment "extrapolate", "a model of 4 to 64 nodes that says what 256 and 4,096 take, and replays of 256", long: true, simulated: true do |suite, report|
     built, checked, largest = [4, 8, 16, 32, 64], suite.quick ? 128 : 256, 4096
     policies = %w[independent synchronised adaptive-synchronised adaptive-independent combined]
     report.section("#{Bench.figure(largest)} nodes, extrapolated", <<~TEXT)

@@ -1,6 +1,6 @@
 # The paper's figure 2, of its programs in Ruby.
 module Bench
-  experiment "figure", "where the time of the paper's four programs goes under each strategy, on the paper's machine" do |suite, report|
+  experiment "figure", "where the time of the paper's four programs goes under each strategy, on the paper's machine", simulated: true do |suite, report|
     most = suite.options[:nodes] || (suite.quick ? 4 : 16)
     sizes = suite.options[:sizes]&.split(",")&.map { |n| Integer(n) } || [1, 2, 4, 8, 16, 32, 64, 128, 256].select { |n| n <= most }
     report.section("Figure 2, simulated", <<~TEXT)
@@ -33,7 +33,7 @@ module Bench
     end
   end
 
-  experiment "processors", "FI by FS where processors are not so slow, and where messages cost them nothing more than the round trip", long: true do |suite, report|
+  experiment "processors", "FI by FS where processors are not so slow, and where messages cost them nothing more than the round trip", long: true, simulated: true do |suite, report|
     report.section("Slower processors, and what messages cost them, simulated", <<~TEXT)
       The paper's machine with processors that are so many times slower than here: the paper does not say what ABCL/f makes of its processors, and #{SLOWER} is ours. A
       collection takes as long everywhere. The time of FI by that of FS. Messages: `the machine's` is its round trip alone (--no-overhead), as `figure` has it;

@@ -1,6 +1,6 @@
 # How long collections have to be for schedules to matter.
 module Bench
-  experiment "ratio", "FI by FS where a collection takes so many round trips for each MB that lives" do |suite, report|
+  experiment "ratio", "FI by FS where a collection takes so many round trips for each MB that lives", simulated: true do |suite, report|
     nodes = suite.quick ? 2 : 8
     ratios = [10, 100, 1000, 3000, 10_000]
     report.section("Collections and round trips, simulated", <<~TEXT)

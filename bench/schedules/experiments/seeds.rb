@@ -1,6 +1,6 @@
 # Schedules over seeds: how near the adaptive ones come to the better fixed one, and what ours gain.
 module Bench
-  experiment "seeds", "all schedules over twenty seeds, on recordings and at 256 nodes, with intervals, and the bound without collections", long: true do |suite, report|
+  experiment "seeds", "all schedules over twenty seeds, on recordings and at 256 nodes, with intervals, and the bound without collections", long: true, simulated: true do |suite, report|
     seeds = (1..(suite.quick ? 3 : 20)).to_a
     most = suite.options[:nodes] || 16
     recordings = Recordings.new(suite)

@@ -1,6 +1,6 @@
 # A service over eight nodes: how long its requests take.
 module Bench
-  experiment "service", "a service over eight nodes, at least 100,000 requests: its latencies under all schedules, over twenty seeds", long: true do |suite, report|
+  experiment "service", "a service over eight nodes, at least 100,000 requests: its latencies under all schedules, over twenty seeds", long: true, simulated: true do |suite, report|
     seeds = (1..(suite.quick ? 2 : 20)).to_a
     length = suite.quick ? "6s" : "64s"
     report.section("A service over eight nodes, simulated", <<~TEXT)

@@ -31,7 +31,9 @@ fn programs_over_nodes_print_what_stands_beside_them() {
         command.env("KUMI_SEGMENT_LEASE", "60");
         let (out, err, status) = Running::start(command.current_dir(programs())).end();
         let want = std::fs::read_to_string(program.with_extension("out")).unwrap_or_default();
-        let out: String = out.iter().map(|l| l.strip_prefix("node1 | ").unwrap_or(l).to_string() + "\n").collect();
+        // Names are made as long as the longest.
+        let text = |l: &String| l.strip_prefix("node1").and_then(|l| l.trim_start().strip_prefix("| ")).unwrap_or(l).to_string() + "\n";
+        let out: String = out.iter().map(text).collect();
         assert_eq!(out, want, "{name}; standard error: {err}");
         assert_eq!((err.as_str(), status), ("", Some(0)), "{name}");
     }

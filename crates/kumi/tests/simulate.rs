@@ -200,6 +200,8 @@ fn a_program_of_nodes_is_recorded_and_replayed() {
     assert_eq!(String::from_utf8_lossy(&out.stdout).matches("19305").count(), 3);
     let names = ["node1", "node2", "node3"];
     assert!(names.iter().all(|n| f.read(&format!("rec/one/{n}.recording")).starts_with(&format!("kumi-recording 1\nnode {n}\nbegin "))));
+    // Each of the five meetings needs the three that come, each of these what came of it, and the first one, who goes last, all that went.
+    assert!(f.read("rec/one/node1.recording").matches(" q").count() >= 5 * 3 * 3);
     // What a message caused is in it, and no message came from nowhere.
     let args = ["rec/one", "--no-nurseries", "--heap", "2M", "--policy", "FI,FS,combined"];
     let (first, again) = (shows(&f.0, &args), shows(&f.0, &args));
