@@ -51,6 +51,7 @@ all_say
 # What one's block raises, all have.
 say("an inner one's block", raised { C.reduce(ME) { |a, b| C.self == INNER ? raise(IndexError, "an inner one's") : a + b } })
 say("the first one's block", raised { C.reduce(ME) { |a, b| ME.zero? ? raise(IndexError, "the first one's") : a + b } })
+say("a block's time", raised { C.reduce(ME) { |a, b| ME.zero? ? raise(Kumihimo::Remote::TimeoutError, "a call's") : a + b } })
 say("two who give", raised { C.broadcast(1, from: C.self == LAST ? LAST : INNER) })
 say("nobody who gives", raised { C.scatter([1], from: "mars") })
 all_say

@@ -111,7 +111,6 @@ module Kumihimo
       def enter(turn, what, node, value, failure = nil)
         meeting = (@turns[turn] ||= Meeting.new(what, {}, [], [], []))
         raise ArgumentError, "#{node} wants to #{what} where others #{meeting.what}" unless meeting.what == what
-        meeting.left.delete(node)
         meeting.values[node] = value
         meeting.failure ||= failure
         meeting.came << __rem_mark
@@ -168,9 +167,9 @@ module Kumihimo
 
       def conclude(meeting)
         over(meeting, done: [yield])
-      rescue TimeoutError
-        raise
       rescue StandardError => error
+        # The end of this node's own time is its own affair; a block may have raised the same.
+        raise if TimeoutError === error && Remote.__end
         over(meeting, error: Failure === meeting.failure ? meeting.failure.error : error)
       end
 
