@@ -48,7 +48,7 @@ module Kumihimo
       # It is not wanted any more: what runs for it is interrupted.
       def cancel
         __rem_leave(self)
-        found(:raised, RemoteError.new("#{__rem_method(self)} was called off")) if LOCK.synchronize { @state.nil? && @state = :asked }
+        found(:raised, called_off) if LOCK.synchronize { @state.nil? && @state = :asked }
         self
       end
 
@@ -56,6 +56,7 @@ module Kumihimo
 
       private
 
+      def called_off = RemoteError.new("#{__rem_method(self)} was called off")
       def late(timeout) = raise(TimeoutError, "#{__rem_method(self)} did not answer within #{timeout} s")
 
       def ask(ends)
@@ -66,11 +67,13 @@ module Kumihimo
           value = __rem_wait(self, over)
           if !__same(value, NOTHING)
             state = :value
-          elsif own && own <= KumiSys.deadline(0) || __rem_ended(self)
-            # It was called off meanwhile, or its own time is over.
+          elsif own && own <= KumiSys.deadline(0)
             __rem_leave(self)
             state = :raised
             value = TimeoutError.new("#{__rem_method(self)} did not answer in time")
+          elsif __rem_ended(self)
+            state = :raised
+            value = called_off
           end
         rescue StandardError, ScriptError => error
           state = :raised

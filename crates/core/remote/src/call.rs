@@ -15,7 +15,7 @@ use kumi_vm::*;
 use kumi_wire::Bytes;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
 /// So long a call waits at most between two looks whether its node may be handed references.
 pub const SOON: u64 = 20_000_000;
@@ -40,8 +40,9 @@ pub struct CallData {
     over: Value,
     /// The bits of what it returned, once a future was asked for it.
     value: AtomicU64,
-    /// Somebody is about to put that there, and passes no safepoint before.
-    decodes: AtomicBool,
+    /// How many threads may be about to put that there; they pass no safepoint before. Counted before the call's answer is taken and its
+    /// name is gone, until after the value is there: who has missed the answer looks here first, then for the value.
+    decoding: AtomicU32,
 }
 
 // SAFETY: the values are published and marked with the cell.
@@ -49,15 +50,29 @@ unsafe impl Send for CallData {}
 // SAFETY: as above; what changes is behind locks.
 unsafe impl Sync for CallData {}
 
+/// What another thread has found an answer to be.
+enum Found {
+    Value(Value),
+    Soon,
+    Nothing,
+}
+
 impl CallData {
     fn value(&self) -> Option<Value> {
         let v = Value::from_bits(self.value.load(Acquire));
         (!v.is_undef()).then_some(v)
     }
+    /// What others have found. To be asked after the answer was missed, or the name.
+    fn found(&self) -> Found {
+        if self.decoding.load(SeqCst) > 0 {
+            return Found::Soon;
+        }
+        self.value().map_or(Found::Nothing, Found::Value)
+    }
     fn leave(&self) {
         let Some((peer, number)) = self.name.lock().take() else { return };
-        // It may have come meanwhile.
-        drop(self.pending.take());
+        // It may have come meanwhile, and another thread may wait for it.
+        let bell = self.pending.leave();
         let waiter = self.host.act(|inner, now, after| {
             let waiter = inner.end_call(now, &peer, number)?;
             if let Some(p) = inner.peers.get(&peer) {
@@ -66,6 +81,9 @@ impl CallData {
             Some(waiter)
         });
         drop(waiter);
+        if let Some(bell) = bell.filter(|_| self.pending.is_future()) {
+            bell.wake();
+        }
     }
 }
 
@@ -218,8 +236,8 @@ fn call(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     match begun {
         Ok((peer, number)) => {
             let name = Mutex::new(Some((peer, number)));
-            let (value, decodes) = (AtomicU64::new(Value::UNDEF.bits()), AtomicBool::new(false));
-            let call = CallData { host, pending, name, target: a[0], block: a[4], method, over: a[5], value, decodes };
+            let (value, decoding) = (AtomicU64::new(Value::UNDEF.bits()), AtomicU32::new(0));
+            let call = CallData { host, pending, name, target: a[0], block: a[4], method, over: a[5], value, decoding };
             Ok(cx.data(future.unwrap_or(cx.k.object), call))
         }
         Err(Not::Later) => {
@@ -327,14 +345,12 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some(e) = d.pending.take() {
         return ended(cx, d, e);
     }
-    if let Some(v) = d.value() {
-        return Ok(v);
-    }
-    if d.decodes.load(Acquire) {
-        return Err(cx.park(now_ns() + BRIEF));
-    }
-    if d.name.lock().is_none() || until != u64::MAX && now_ns() >= until {
-        return Ok(none);
+    let is_over = d.name.lock().is_none();
+    match d.found() {
+        Found::Value(v) => return Ok(v),
+        Found::Soon => return Err(cx.park(now_ns() + BRIEF)),
+        Found::Nothing if is_over || until != u64::MAX && now_ns() >= until => return Ok(none),
+        Found::Nothing => {}
     }
     cx.from_outside();
     cx.expect_message();
@@ -346,7 +362,7 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             ended(cx, d, e)
         }
         // Somebody else has found it meanwhile.
-        None if d.value().is_some() || d.decodes.load(Acquire) => Err(cx.park(now_ns() + BRIEF)),
+        None if !matches!(d.found(), Found::Nothing) => Err(cx.park(now_ns() + BRIEF)),
         None => {
             if d.pending.is_future() {
                 d.host.let_go();
@@ -364,7 +380,7 @@ fn value(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if let Some(v) = d.value() {
         return Ok(v);
     }
-    d.decodes.store(true, SeqCst);
+    d.decoding.fetch_add(1, SeqCst);
     let found = d.pending.take_plain().and_then(|(bytes, symbols)| {
         let mut later = Later::default();
         match later.decode_with(cx, &bytes, false, &symbols, &[]) {
@@ -383,7 +399,7 @@ fn value(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             }
         }
     });
-    d.decodes.store(false, SeqCst);
+    d.decoding.fetch_sub(1, SeqCst);
     Ok(found.unwrap_or(none))
 }
 
@@ -470,7 +486,8 @@ fn block(_: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__rem_ended(call)`: has it?
 fn has_ended(_: &mut Cx, _: Value, a: &[Value]) -> R {
-    Ok(Value::bool(a[0].as_data::<CallData>().is_none_or(|d| d.pending.has_ended() || d.name.lock().is_none())))
+    let ended = |d: &CallData| d.pending.has_ended() || !matches!(d.found(), Found::Nothing) || d.name.lock().is_none();
+    Ok(Value::bool(a[0].as_data::<CallData>().is_none_or(ended)))
 }
 /// `__rem_over(call)`: when it is.
 fn over(_: &mut Cx, _: Value, a: &[Value]) -> R {

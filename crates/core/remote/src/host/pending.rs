@@ -93,6 +93,16 @@ impl Pending {
         s.needed(ended.is_some());
         ended
     }
+    /// It is not wanted any more, nor what it has come to. Who waits for it.
+    pub fn leave(&self) -> Option<Waker> {
+        let mut s = self.state.lock();
+        let ended = s.ended.take();
+        s.needed(ended.is_some());
+        let bell = s.bell.take();
+        drop(s);
+        drop(ended);
+        bell
+    }
     /// A value without references that it has come to, once.
     pub fn take_plain(&self) -> Option<(Bytes, Arc<Symbols>)> {
         let mut s = self.state.lock();
