@@ -486,7 +486,7 @@ fn block(_: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__rem_ended(call)`: has it?
 fn has_ended(_: &mut Cx, _: Value, a: &[Value]) -> R {
-    let ended = |d: &CallData| d.pending.has_ended() || !matches!(d.found(), Found::Nothing) || d.name.lock().is_none();
+    let ended = |d: &CallData| d.pending.has_ended() || d.name.lock().is_none();
     Ok(Value::bool(a[0].as_data::<CallData>().is_none_or(ended)))
 }
 /// `__rem_over(call)`: when it is.

@@ -41,6 +41,8 @@ pub struct Pending {
 struct State {
     bell: Option<Waker>,
     ended: Option<Ended>,
+    /// It has ended, though somebody may have taken that.
+    over: bool,
     /// Of its end, in a recording.
     mark: u64,
     /// Calls of its block.
@@ -79,6 +81,7 @@ impl Pending {
         let bell = {
             let mut s = self.state.lock();
             s.ended = Some(e);
+            s.over = true;
             s.mark = kumi_record::mark();
             s.bell.take()
         };
@@ -113,8 +116,9 @@ impl Pending {
             _ => None,
         }
     }
+    /// It stays so once it is.
     pub fn has_ended(&self) -> bool {
-        self.state.lock().ended.is_some()
+        self.state.lock().over
     }
     /// Its block is called.
     pub fn called_back(&self, i: Incoming, after: &mut After) {
