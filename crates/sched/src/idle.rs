@@ -13,7 +13,7 @@
 //! whoever stops searching because it found something passes the search on if more is left (`stop_search`). Whoever lies
 //! down stops searching before its look at the queues.
 //!
-//! **Dozing.** After a search in vain while others still push, one worker naps (50 µs, then up to 1 ms) instead of
+//! **Dozing.** After a search in vain while others still push, one worker naps (50 µs, then up to 1 ms, [`Naps`]) instead of
 //! sleeping, and pushers spare the system call unless a queue is crowded.
 //!
 //! **The role.** The poller stores 0, then looks for parked workers under `parked`; a worker parks under `parked`, then looks
@@ -78,6 +78,33 @@ pub const SPIN_NS: u64 = 50_000;
 const SPIN_LEAST_NS: u64 = 3_000;
 /// Waits for what is served between two tries.
 const SPIN_TRIES: usize = 32;
+
+/// The shortest and the longest nap of a worker that found nothing while others still push.
+const NAP_NS: (u64, u64) = (50_000, 1_000_000);
+
+/// How long a worker naps, which it does in a row until it finds something.
+pub struct Naps {
+    next_ns: u64,
+    /// The last one was for an entry that had just come.
+    again: bool,
+}
+
+impl Naps {
+    pub fn new() -> Naps {
+        Naps { next_ns: NAP_NS.0, again: false }
+    }
+    /// The next nap. Each is twice as long, but after an entry that had come by the end of the last: that is looked at again soon, for if
+    /// it stays it is work.
+    pub fn next(&mut self, young: bool) -> u64 {
+        self.again = young && !self.again;
+        if self.again {
+            return NAP_NS.0;
+        }
+        let nap = self.next_ns;
+        self.next_ns = (nap * 2).min(NAP_NS.1);
+        nap
+    }
+}
 
 /// All seats.
 pub struct Idle {
@@ -454,6 +481,16 @@ impl Idle {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn naps_grow_but_an_entry_that_has_just_come_is_looked_at_again_soon() {
+        let mut naps = Naps::new();
+        let all: Vec<u64> = (0..6).map(|_| naps.next(false) / 1000).collect();
+        assert_eq!(all, [50, 100, 200, 400, 800, 1000]);
+        // One entry comes; two tasks hand another to and fro.
+        assert_eq!(naps.next(true) / 1000, 50);
+        assert_eq!([naps.next(true) / 1000, naps.next(true) / 1000, naps.next(true) / 1000], [1000, 50, 1000]);
+    }
 
     #[test]
     fn a_wake_before_the_sleep_is_not_lost() {

@@ -118,8 +118,6 @@ pub enum Event {
     Wake(TaskId, u64),
 }
 
-/// The shortest and the longest nap of a worker that found nothing while others still push.
-const NAP_NS: (u64, u64) = (50_000, 1_000_000);
 /// Timers handed over at once; the rest stays due.
 const TIMER_BATCH: usize = 1024;
 /// How long the end of a scheduler waits for jobs that are under way.
@@ -762,7 +760,7 @@ impl Sched {
     /// Lain down; sleeps until there is a reason to get up. `Look`, `Role`: found one itself; `None`: see the token.
     fn sleep(&self, w: usize, polls: bool, service: Option<&Arc<dyn Service>>, since: u64) -> Token {
         let idle = &self.idle;
-        let mut nap = NAP_NS.0;
+        let mut naps = idle::Naps::new();
         loop {
             idle.end_doze(w);
             let look = self.queues.look(w);
@@ -778,7 +776,7 @@ impl Sched {
                 return Token::Role;
             }
             let dozes = (look == Look::Young || idle.was_stirred()) && idle.doze(w);
-            let limit = if dozes { nap } else { u64::MAX };
+            let limit = if dozes { naps.next(look == Look::Young) } else { u64::MAX };
             let from = now_ns();
             let woken = match service {
                 Some(s) => !s.may_sleep() || self.attend_sleep(polls, limit),
@@ -795,7 +793,6 @@ impl Sched {
                 return Token::None;
             }
             self.queues.tick(now);
-            nap = (nap * 2).min(NAP_NS.1);
         }
     }
 

@@ -118,7 +118,7 @@ fn begin(cx: &mut Cx, made: &'static Made, object: Value, plan: Value) -> Result
         if complete {
             made.starter.store(cx.worker + 1, Relaxed);
             let w = inner.runs.is_ready(number);
-            woken.add(w);
+            woken.add_runner(w);
         } else if !stopped {
             let now = inner.now();
             let (stood, w) = inner.act(|m, w| m.stand(now, &inputs, Hold::Open, Waiter::Local(Local::Code(number)), w));
@@ -222,7 +222,10 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn note_last_deal(cx: &Cx, made: &'static Made, me: &Runner) -> bool {
     let (runs, since) = me.take_deal();
     if since != 0 && runs > 0 {
-        made.brief.store(cx.are_others_waiting() && now_ns().saturating_sub(since) < runs * BRIEF, Relaxed);
+        let took = now_ns().saturating_sub(since) / runs;
+        made.brief.store(cx.are_others_waiting() && took < BRIEF, Relaxed);
+        let usual = made.usual.load(Relaxed);
+        made.usual.store(usual - usual / 8 + took / 8, Relaxed);
     }
     made.brief.load(Relaxed)
 }

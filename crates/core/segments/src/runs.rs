@@ -453,7 +453,7 @@ impl Runs {
     /// Who started what is ready waits now, and a runner may have left it to that task.
     fn call_for_ready(&mut self, woken: &mut Woken) {
         if !self.ready.is_empty() {
-            woken.add(self.call_one());
+            woken.add_runner(self.call_one());
         }
     }
     /// The runner has come for a run: what it has behind it is noted.
@@ -526,7 +526,7 @@ impl Runs {
         }
         let work = self.has_work();
         if work {
-            woken.add(self.call_one());
+            woken.add_runner(self.call_one());
         }
         let needed = !self.has_spare() && (work || self.busy > 0);
         (needed, cut)
@@ -565,7 +565,7 @@ impl Inner {
             self.runs.laden.push(number);
         }
         if self.runs.has_work() {
-            woken.add(self.runs.call_one());
+            woken.add_runner(self.runs.call_one());
         }
         first
     }

@@ -12,7 +12,8 @@ use parking_lot::{Mutex, MutexGuard};
 use slotmap::SecondaryMap;
 use smallvec::SmallVec;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, OnceLock};
 
 /// Who waits on this node.
@@ -104,6 +105,9 @@ unsafe impl Send for Shared {}
 // SAFETY: as above; everything is behind the lock.
 unsafe impl Sync for Shared {}
 
+/// Where runs take so long, in nanoseconds, a sleeping worker is called for one that is ready: the call takes a twentieth of it.
+const LONG: u64 = 200_000;
+
 /// Who is to be woken once the lock is let go.
 #[derive(Default)]
 #[must_use]
@@ -113,6 +117,8 @@ pub struct Woken {
     away: Option<Box<Away>>,
     /// Runs that are over, to be given back then.
     gone: Vec<Box<Run>>,
+    /// A runner is among them.
+    runner: bool,
 }
 
 struct Away {
@@ -128,6 +134,10 @@ impl Woken {
             if !w.is_spent() {
                 cx.wake(w.ticket());
             }
+        }
+        if self.runner && made(cx).is_ok_and(|made| made.usual.load(Relaxed) >= LONG) {
+            // Otherwise an idle worker looks after a while whether something is left to it.
+            cx.call_another();
         }
         if let Some(away) = self.away {
             away.clients.answer_from(cx, away.replies);
@@ -150,12 +160,19 @@ impl Woken {
             self.wakers.push(w);
         }
     }
+    /// A runner, for what is ready.
+    #[inline]
+    pub fn add_runner(&mut self, w: Option<Waker>) {
+        self.runner |= w.is_some();
+        self.add(w);
+    }
     #[inline]
     pub fn join(&mut self, other: Woken) {
         if other.wakers.is_empty() && other.away.is_none() && other.gone.is_empty() {
             return;
         }
         self.wakers.extend(other.wakers);
+        self.runner |= other.runner;
         self.gone.extend(other.gone);
         match (&mut self.away, other.away) {
             (Some(a), Some(b)) => a.replies.0.extend(b.replies.0),
@@ -186,7 +203,7 @@ impl Inner {
         let (node, runs) = (&mut self.node, &mut self.runs);
         let mut ring = |w: &Local| match w {
             Local::Task(bell) => woken.add(bell.take()),
-            Local::Code(run) => woken.add(runs.is_ready(*run)),
+            Local::Code(run) => woken.add_runner(runs.is_ready(*run)),
         };
         let done = node.with(&mut ring as &mut dyn FnMut(&Local), f);
         self.finish(&mut woken);
@@ -198,7 +215,7 @@ impl Inner {
         let (node, runs) = (&mut self.node, &mut self.runs);
         f(node, &mut |w| match w {
             Local::Task(bell) => woken.add(bell.take()),
-            Local::Code(run) => woken.add(runs.is_ready(*run)),
+            Local::Code(run) => woken.add_runner(runs.is_ready(*run)),
         });
         self.finish(&mut woken);
         woken
@@ -259,6 +276,8 @@ pub struct Made {
     pub starter: AtomicUsize,
     /// The runs that were dealt last were brief.
     pub brief: AtomicBool,
+    /// What a run took on average, in nanoseconds, as far as it was seen; the last ones count most.
+    pub usual: AtomicU64,
     /// Says that nothing is there.
     pub none: Value,
     /// Stands at the end of a key that was closed.
@@ -362,6 +381,7 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         traces: AtomicBool::new(false),
         starter: AtomicUsize::new(0),
         brief: AtomicBool::new(false),
+        usual: AtomicU64::new(0),
         none: a[1],
         end: a[2],
         end_class,

@@ -135,6 +135,12 @@ impl Cx {
     pub fn others_are_ready(&self) -> bool {
         self.sched_cell().get().is_some_and(|s| s.has_ready(self.worker))
     }
+    /// What this worker has made ready, and does not come to soon, is worth waking another one that sleeps or naps.
+    pub fn call_another(&self) {
+        if let Some(sched) = self.sched_cell().get().filter(|s| s.has_ready(self.worker)) {
+            sched.nudge(usize::MAX);
+        }
+    }
     /// Has a thread of the pool do `work`, which may block or compute. No task waits for it, and neither does the end of the
     /// process; a fork's child does not have it. False, and `work` is dropped: enough is under way.
     pub fn spawn_job(&mut self, work: impl FnOnce() + Send + 'static) -> bool {
