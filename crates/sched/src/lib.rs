@@ -306,6 +306,11 @@ impl Sched {
         self.idle.nudge(from, &self.queues, |place| self.ring(place));
     }
 
+    /// The same of work that whoever has it does not come to soon: a napping worker is woken, too.
+    pub fn call(&self) {
+        self.nudge(usize::MAX);
+    }
+
     /// A worker must look at its queue and at what its owner keeps for it: its present or next `wait` returns.
     pub fn wake_worker(&self, w: usize) {
         let place = self.idle.wake(w, Token::Look);

@@ -138,7 +138,7 @@ impl Cx {
     /// What this worker has made ready, and does not come to soon, is worth waking another one that sleeps or naps.
     pub fn call_another(&self) {
         if let Some(sched) = self.sched_cell().get().filter(|s| s.has_ready(self.worker)) {
-            sched.nudge(usize::MAX);
+            sched.call();
         }
     }
     /// Has a thread of the pool do `work`, which may block or compute. No task waits for it, and neither does the end of the

@@ -123,7 +123,7 @@ impl Cx {
             self.slice.cut(now, self.task.id);
             return self.preempt(true);
         } else if ready {
-            sched.nudge(w);
+            sched.call();
         }
         Outcome::Go
     }

@@ -37,6 +37,8 @@ pub(crate) struct Slice {
     cut: (u64, u64),
     /// The task that the running one woke first: it is queued at the front. 0: none.
     pub(super) front: u64,
+    /// Looks at the clock since the running task was taken up.
+    looks: u32,
     /// Calls of `Thread.pass`.
     passes: u32,
 }
@@ -49,7 +51,7 @@ const PASSES_PER_YIELD: u32 = 512;
 
 impl Default for Slice {
     fn default() -> Self {
-        Slice { ends: 0, length: SLICE_NS, rank: Rank::Fresh, owed: false, assured: false, cut: (0, 0), front: 0, passes: 0 }
+        Slice { ends: 0, length: SLICE_NS, rank: Rank::Fresh, owed: false, assured: false, cut: (0, 0), front: 0, looks: 0, passes: 0 }
     }
 }
 
@@ -66,6 +68,7 @@ impl Slice {
     /// A task of that rank is taken up.
     pub(super) fn begin(&mut self, task: u64, rank: Rank) {
         self.front = 0;
+        self.looks = 0;
         let goes_on = rank == Rank::Fresh && self.rank == Rank::Fresh && !self.owed;
         self.assured = std::mem::take(&mut self.owed) && rank == Rank::Spent;
         self.rank = rank;
@@ -82,6 +85,7 @@ impl Slice {
     }
     /// Looks at the clock. The first look comes a tick after the beginning at most.
     pub(super) fn look(&mut self, now: u64) -> Look {
+        self.looks = self.looks.saturating_add(1);
         if self.ends == 0 {
             self.ends = now + self.length.saturating_sub(TICK_NS);
             return Look::GoesOn;
@@ -103,6 +107,10 @@ impl Slice {
     /// The running task goes on alone after its slice: it is spent from now on.
     pub(super) fn go_on(&mut self) {
         self.rank = Rank::Spent;
+    }
+    /// Has the running task computed for a tick? Then it does not wait for what it makes ready, as a rule.
+    pub(super) fn computes(&self) -> bool {
+        self.looks >= 2
     }
     /// A fresh task cuts the running one's slice short.
     pub(super) fn cut(&mut self, now: u64, task: u64) {
@@ -254,6 +262,16 @@ mod tests {
         t.begin(1, rank);
         assert_eq!(t.look(T), Look::GoesOn);
         t
+    }
+
+    #[test]
+    fn a_task_computes_that_was_seen_twice_since_it_was_taken_up() {
+        let mut t = begun(Rank::Fresh);
+        assert!(!t.computes());
+        t.look(T + TICK_NS);
+        assert!(t.computes());
+        t.begin(2, Rank::Fresh);
+        assert!(!t.computes());
     }
 
     #[test]

@@ -82,7 +82,9 @@ impl Cx {
         } else {
             sched.push(w, id, pinned);
         }
-        if crowd {
+        if !pinned && self.slice.computes() {
+            sched.call();
+        } else if crowd {
             sched.nudge(w);
         }
     }
