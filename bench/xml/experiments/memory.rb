@@ -150,12 +150,10 @@ module Bench
     from = Bench.now
     points = []
     watch = Thread.new do
-      loop do
-        points << [Bench.now - from, child.memory("VmRSS")]
+      while (bytes = child.memory_now("VmRSS"))
+        points << [Bench.now - from, bytes]
         sleep 0.02
       end
-    rescue Child::Failed, SystemCallError
-      nil
     end
     child.rest(timeout: 60)
     watch.kill
