@@ -24,7 +24,7 @@ module Kumihimo
 
       # The value that the node `from:` gives, on all nodes; without, the first node's.
       def broadcast(value = nil, from: nil, nodes: self.nodes, timeout: nil)
-        from = (from || nodes.min).to_s
+        from = (from || nodes.map(&:to_s).min).to_s
         meet(:broadcast, nodes, offer(from) { value }, timeout)
       end
 
@@ -37,7 +37,7 @@ module Kumihimo
 
       # This node's part of a list that the node `from:` gives: parts are of equal length, but for one, in the order of the names.
       def scatter(list = nil, from: nil, nodes: self.nodes, timeout: nil)
-        from = (from || nodes.min).to_s
+        from = (from || nodes.map(&:to_s).min).to_s
         meet(:scatter, nodes, offer(from) { list.to_a }, timeout)
       end
 
@@ -51,14 +51,17 @@ module Kumihimo
         value
       ensure
         __gc_awaits(false) if awaits
-        Door.here.left(place.nodes, turn) if turn
+        if turn
+          place.hall.pass(turn)
+          Door.here.left(place.nodes, turn)
+        end
       end
 
       private
 
       # The place of these nodes, and the number of the next call of them.
       def enter(nodes)
-        nodes = nodes.map(&:to_s).sort
+        nodes = nodes.map(&:to_s).uniq.sort
         raise ArgumentError, "#{self.self} is none of the nodes #{nodes.join(", ")}" unless nodes.include?(self.self)
         @lock.synchronize do
           Door.here
@@ -97,6 +100,12 @@ module Kumihimo
       def first? = @nodes[0] == Segments.node
       def workshop = @workshop ||= Remote.find(@name, on: @nodes[0])
 
+      # This node does no more of a list: because of this error, which all are to hear, or why it may.
+      def gives_up(turn, error)
+        told = Thread.new { workshop.give_up(turn, Cluster.self, error && Failure.new(error)) rescue nil }
+        told.join if error
+      end
+
       private
 
       # What this node keeps is kept, when its program ends, until the others know what the last meeting gave.
@@ -110,16 +119,26 @@ module Kumihimo
 
   class << self
     # Calls the block with each element of a list, on all of these nodes at once, and gives the results in their order, on each of them.
-    # All make this call with equal lists. Who has done its part takes from others'. An element may be done twice where a node is lost.
+    # All make this call with equal lists. Who has done its part takes from others'. An element may be done twice where a node is lost, or
+    # leaves this call by `break` and the like. What a block raises is raised on all nodes.
     def pmap(list, nodes: Cluster.nodes, &block)
       raise ArgumentError, "pmap needs a block" unless block
       list = list.to_a
       Cluster.__meeting(nodes) do |place, turn|
-        done = nil
-        loop do
-          from, length, results = place.workshop.work(turn, Cluster.self, list.size, done)
-          break [results, place.first? ? place.nodes - [Cluster.self] : []] unless from
-          done = [from, list[from, length].map(&block)]
+        done = results = error = nil
+        begin
+          until results
+            from, length, results = place.workshop.work(turn, Cluster.self, list.size, done)
+            next unless from
+            begin
+              done = [from, list[from, length].map(&block)]
+            rescue StandardError, ScriptError => error
+              raise
+            end
+          end
+          [results, place.first? ? place.nodes - [Cluster.self] : []]
+        ensure
+          place.gives_up(turn, error) unless results
         end
       end
     end

@@ -33,12 +33,13 @@ module Kumihimo
       end
 
       # All have come to a meeting of these nodes; the others have their answers from this one.
-      def met(nodes, turn, others) = @lock.synchronize { @met[nodes] = [turn, others] }
+      def met(nodes, turn, others) = @lock.synchronize { @met[nodes] = [turn, others] if turn > (@met[nodes]&.first || 0) }
 
       # This node has left it, whatever it brought.
       def left(nodes, turn)
         @lock.synchronize do
-          @left[nodes] = turn
+          # Threads may leave theirs in another order.
+          @left[nodes] = turn if turn > @left[nodes]
           @change.broadcast
         end
       end

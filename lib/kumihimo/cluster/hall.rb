@@ -69,6 +69,9 @@ module Kumihimo
         @lock = Thread::Mutex.new
         @come = Thread::ConditionVariable.new
         @turns = {}
+        # Meetings that are over: all up to this one, and these.
+        @past = 0
+        @later = {}
         Remote.register(@name, self) unless @tree.below.empty?
       end
 
@@ -79,8 +82,8 @@ module Kumihimo
           settle(turn, meeting)
           @lock.synchronize { @come.wait(@lock, time_left) until meeting.over? }
         ensure
-          # Whose time is over does not keep those below from meeting.
-          start { settle(turn, meeting) } unless meeting.over? || meeting.courier || @tree.below.empty?
+          # Whose time is over has come all the same: it keeps neither those above nor those below from meeting.
+          start { settle(turn, meeting) } unless meeting.over? || meeting.courier
           @lock.synchronize { left(turn, meeting, @tree.node) }
         end
         # This node's program may end now, and with it what the others are answered: they go first, unless they have gone.
@@ -91,10 +94,11 @@ module Kumihimo
         given(meeting, @tree.node)
       end
 
-      # A node right below comes.
+      # A node right below comes; once more, where nobody knows whether it has.
       def meet(turn, what, node, value, failure)
         @lock.synchronize do
           raise ArgumentError, "#{node} is not below #{@tree.node}" unless @tree.below.include?(node)
+          raise ArgumentError, "#{node} has left this meeting" if turn <= @past || @later[turn]
           meeting = enter(turn, what, node, value, failure)
           begin
             wait_for_all(meeting)
@@ -106,11 +110,14 @@ module Kumihimo
         end
       end
 
+      # This node will not come to this meeting, or has left it.
+      def pass(turn) = @lock.synchronize { over_with(turn) unless @turns[turn] }
+
       private
 
       def enter(turn, what, node, value, failure = nil)
         meeting = (@turns[turn] ||= Meeting.new(what, {}, [], [], []))
-        raise ArgumentError, "#{node} wants to #{what} where others #{meeting.what}" unless meeting.what == what
+        failure ||= Failure.new(ArgumentError.new("#{node} wants to #{what} where others #{meeting.what}")) unless meeting.what == what
         meeting.values[node] = value
         meeting.failure ||= failure
         meeting.came << __rem_mark
@@ -123,11 +130,18 @@ module Kumihimo
       def all_left?(meeting) = meeting.left.size == @members.size
 
       def left(turn, meeting, node)
-        meeting.left << node
+        meeting.left |= [node]
         meeting.went << __rem_mark
-        return unless all_left?(meeting)
-        @turns.delete(turn)
+        return unless all_left?(meeting) && @turns.delete(turn)
+        over_with(turn)
         @come.broadcast
+      end
+
+      # Whoever comes to this meeting comes too late.
+      def over_with(turn)
+        return if turn <= @past
+        @later[turn] = true
+        @past += 1 while @later.delete(@past + 1)
       end
 
       # No node that is gone comes any more, and whoever has left this meeting met all others there.
@@ -163,7 +177,14 @@ module Kumihimo
         over(meeting, error: error)
       end
 
-      def bring(turn, meeting, value) = above.meet(turn, meeting.what, @tree.node, value, meeting.failure)
+      # What can't travel is told to all.
+      def bring(turn, meeting, value)
+        above.meet(turn, meeting.what, @tree.node, value, meeting.failure)
+      rescue Segments::NotTransferable => error
+        raise if meeting.failure
+        meeting.failure = Failure.new(error)
+        above.meet(turn, meeting.what, @tree.node, nil, meeting.failure) rescue raise(error)
+      end
 
       def conclude(meeting)
         over(meeting, done: [yield])

@@ -7,6 +7,8 @@ module Kumihimo
     # first that others take from.
     class Share
       attr_reader :size, :results
+      # Of a block, which all are to hear.
+      attr_accessor :error
 
       def initialize(nodes, size)
         @size = size
@@ -80,7 +82,7 @@ module Kumihimo
     # Where nodes get parts of a list; it stands on the first of them.
     class Workshop
       include Remote
-      remote_methods :work
+      remote_methods :work, :give_up
 
       # How long between two looks whether all are still there, in seconds.
       LOOK = 0.5 * __seg_patience
@@ -99,10 +101,10 @@ module Kumihimo
       def work(turn, node, size, done)
         @lock.synchronize do
           share = (@turns[turn] ||= Share.new(@nodes, size))
-          raise ArgumentError, "#{node} has a list of #{size}, others one of #{share.size}" unless share.size == size
+          share.error ||= ArgumentError.new("#{node} has a list of #{size}, others one of #{share.size}") unless share.size == size
           share.finish(node, *done) if done
           @change.broadcast
-          loop do
+          until share.error
             share.without(@nodes - Segments.nodes)
             away = @nodes.select { |name| Segments.collecting?(name) }
             part = share.next(node, away)
@@ -111,8 +113,26 @@ module Kumihimo
             @change.wait(@lock, away.include?(node) ? AWAY : LOOK)
           end
           @turns.delete(turn) if share.all_told?(node)
+          raise share.error if share.error
           [nil, nil, share.results]
         end
+      end
+
+      # A node does no more of it: others get what it had, or hear what its block has raised.
+      def give_up(turn, node, failure)
+        error = failure && begin
+          failure.again
+        rescue StandardError, ScriptError => error
+          error
+        end
+        @lock.synchronize do
+          share = @turns[turn] or return
+          share.error ||= error
+          share.without([node])
+          @turns.delete(turn) if share.all_told?(node)
+          @change.broadcast
+        end
+        nil
       end
     end
     private_constant :Workshop
