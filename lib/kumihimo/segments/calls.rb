@@ -81,8 +81,6 @@ module Kumihimo
           raise TimeoutError, "no segment under #{Segments.name_of(key).inspect} within #{timeout} s"
         end
 
-        def segment(key, parts) = Segment.new(Segments.name_of(key), *parts)
-
         def wait_for_room(key, value, bits, timeout, delay, ttl)
           deadline = KumiSys.deadline(timeout)
           found = NOTHING
@@ -124,7 +122,10 @@ module Kumihimo
       module OfFork
         def _fork
           pid = super
-          Clock.start if pid == 0 && Clock.started?
+          if pid == 0
+            Segments.__forked
+            Clock.start if Clock.started?
+          end
           pid
         end
       end

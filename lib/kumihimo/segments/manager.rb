@@ -64,15 +64,17 @@ module Kumihimo
 
       # As peek and take, but the whole Segment, with its index.
       def peek_segment(key, after: nil, timeout: nil)
+        name = Segments.name_of(key)
         found = __seg_segment(key, false, after)
         found = Calls.wait_for(key, false, after, timeout, true) if __same(found, NOTHING)
-        Calls.segment(key, found)
+        __seg_made(Segment, name, found)
       end
 
       def take_segment(key, after: nil, timeout: nil)
+        name = Segments.name_of(key)
         found = __seg_segment(key, true, after)
         found = Calls.wait_for(key, true, after, timeout, true) if __same(found, NOTHING)
-        Calls.segment(key, found)
+        __seg_made(Segment, name, found)
       end
 
       # The names of keys that have segments, in order.

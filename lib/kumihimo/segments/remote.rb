@@ -87,6 +87,13 @@ module Kumihimo
       end
       private :serve
 
+      # The child of a fork is no node.
+      def __forked
+        @node = nil
+        @managers = {}
+        @grouped = {}
+      end
+
       # A node that ends says goodbye, so that nobody has to find out. A forked child is no node.
       def leave_at_exit
         return if @leaves
@@ -330,16 +337,17 @@ module Kumihimo
       end
 
       def __get(key, take, after, timeout, whole)
+        name = Segments.name_of(key)
         waits = !__over?(timeout)
         found = __ended(__seg_call_get(@peer, [[key, take, after]], nil, waits), waits ? timeout : nil, whole)
         raise TimeoutError, "no segment under #{key.inspect} on #{where} within #{timeout} s" if __same(found, NOTHING)
-        whole ? Calls.segment(key, found[0].first(6)) : found
+        whole ? __seg_made(Segment, name, found[0]) : found
       rescue Moved
         @grouped ? raise : retry
       end
 
       # Does the caller not wait at all? Then the owner is asked what is there now: its answer takes its time.
-      def __over?(timeout) = (timeout.is_a?(Integer) || timeout.is_a?(Float)) && timeout <= 0
+      def __over?(timeout) = (timeout.is_a?(Numeric) && timeout.real?) && timeout <= 0
 
       def __look(key, take, after, default)
         found = __ended(__seg_call_get(@peer, [[key, take, after]], nil, false), nil, false)

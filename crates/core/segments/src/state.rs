@@ -19,8 +19,10 @@ use std::sync::{Arc, OnceLock};
 /// Who waits on this node.
 #[derive(Clone)]
 pub enum Local {
-    /// A task, or several in turn.
+    /// A task.
     Task(Arc<Bell>),
+    /// Tasks that look at one watch.
+    Watch(Arc<Bells>),
     /// A code segment: its run's number.
     Code(u32),
 }
@@ -35,6 +37,21 @@ impl Bell {
     }
     pub fn take(&self) -> Option<Waker> {
         self.0.lock().take()
+    }
+}
+
+/// The same for several at a time: all are woken, for nobody knows which of them takes what has come.
+#[derive(Default)]
+pub struct Bells(Mutex<Vec<Waker>>);
+
+impl Bells {
+    pub fn add(&self, w: Waker) {
+        let mut all = self.0.lock();
+        all.retain(|w| !w.is_spent());
+        all.push(w);
+    }
+    pub fn take(&self) -> Vec<Waker> {
+        std::mem::take(&mut *self.0.lock())
     }
 }
 
@@ -203,6 +220,7 @@ impl Inner {
         let (node, runs) = (&mut self.node, &mut self.runs);
         let mut ring = |w: &Local| match w {
             Local::Task(bell) => woken.add(bell.take()),
+            Local::Watch(bells) => woken.wakers.extend(bells.take()),
             Local::Code(run) => woken.add_runner(runs.is_ready(*run)),
         };
         let done = node.with(&mut ring as &mut dyn FnMut(&Local), f);
@@ -215,6 +233,7 @@ impl Inner {
         let (node, runs) = (&mut self.node, &mut self.runs);
         f(node, &mut |w| match w {
             Local::Task(bell) => woken.add(bell.take()),
+            Local::Watch(bells) => woken.wakers.extend(bells.take()),
             Local::Code(run) => woken.add_runner(runs.is_ready(*run)),
         });
         self.finish(&mut woken);

@@ -27,6 +27,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_give_back_held", 2, give_back_held),
     leaf("__seg_wait", 2, wait),
     leaf("__seg_leave", 1, leave),
+    leaf("__seg_made", 3, made_segment),
 ];
 
 /// What Ruby holds of a request that waits.
@@ -383,6 +384,19 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             }
         }
     }
+}
+/// `__seg_made(class, key, [index, value, owned, changed, deliveries, trace])`: the Segment of that class. What has taken it is not
+/// interrupted before it has it, as it could be on the way into a method of Ruby's.
+fn made_segment(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let class = cx.arg_class(a, 0)?;
+    let segment = cx.heap.object(class);
+    let parts = crate::list(a[2]);
+    let names = ["@key", "@index", "@value", "@owned", "@changed", "@deliveries", "@trace"];
+    for (name, v) in names.into_iter().zip(std::iter::once(a[1]).chain(parts)) {
+        let name = cx.intern(name);
+        cx.ivar_set(segment, name, v);
+    }
+    Ok(segment)
 }
 /// `__seg_leave(request)`: its waiter waits no more. The index of a put that had found room, else nil.
 fn leave(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -1,10 +1,13 @@
 //! Watching a key.
+//!
+//! **Invariant.** Several tasks may wait for the next event of one watch. Each adds its bell before it looks; what comes, and the watch's end,
+//! wakes all of them.
 
 use crate::cell::Cell;
 use crate::encode::{FILL, Later};
 use crate::keys::with_key;
 use crate::leaf;
-use crate::state::{Bell, Local, Shared, made};
+use crate::state::{Bells, Local, Shared, made};
 use kumi_segments::{Event, Waiter, WatchId, What};
 use kumi_vm::*;
 use kumi_wire::Bytes;
@@ -15,7 +18,7 @@ pub static TABLE: &[NativeDef] = &[leaf("__seg_watch", 2, watch), leaf("__seg_wa
 
 struct Watch {
     shared: Arc<Shared>,
-    bell: Arc<Bell>,
+    bells: Arc<Bells>,
     id: Mutex<Option<WatchId>>,
 }
 impl Payload for Watch {
@@ -35,7 +38,7 @@ impl Drop for Watch {
 fn watch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let most = usize::try_from(cx.arg_i64(a, 1)?).unwrap_or(1);
-    let v = cx.data(cx.k.object, Watch { shared: made.shared.clone(), bell: Arc::default(), id: Mutex::new(None) });
+    let v = cx.data(cx.k.object, Watch { shared: made.shared.clone(), bells: Arc::default(), id: Mutex::new(None) });
     let id = with_key(cx, made, a[0], Value::NIL, |inner, key| inner.act(|m, _| m.watch(key, most)).0)?;
     if let Some(w) = v.as_data::<Watch>() {
         *w.id.lock() = id;
@@ -56,10 +59,10 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             cx.no_wait();
             return Ok(Value::NIL);
         };
-        let waiter = Waiter::Local(Local::Task(w.bell.clone()));
+        let waiter = Waiter::Local(Local::Watch(w.bells.clone()));
         let (event, _) = inner.act(|m, _| m.next_event(id, Some(waiter)));
         if event.is_none() {
-            w.bell.set(waker);
+            w.bells.add(waker);
         }
         event
     };
@@ -93,7 +96,7 @@ pub fn event(cx: &mut Cx, e: &Event<Cell>, later: &mut Later) -> R {
 }
 /// The same of a store's watch, when there is one: `look` says what there is now, or that the watch is over. What rings is set before
 /// it looks, so that no event is slept through.
-pub fn next_of_store(cx: &mut Cx, bell: &Bell, deadline: Value, look: impl FnOnce() -> Result<Option<Event<Bytes>>, ()>) -> R {
+pub fn next_of_store(cx: &mut Cx, bells: &Bells, deadline: Value, look: impl FnOnce() -> Result<Option<Event<Bytes>>, ()>) -> R {
     let none = made(cx)?.none;
     let until = match deadline.as_fix() {
         Some(n) => u64::try_from(n).unwrap_or(0),
@@ -101,7 +104,7 @@ pub fn next_of_store(cx: &mut Cx, bell: &Bell, deadline: Value, look: impl FnOnc
     };
     cx.from_outside();
     let waker = cx.waker();
-    bell.set(waker);
+    bells.add(waker);
     let found = match look() {
         Ok(None) if until == u64::MAX || now_ns() < until => return Err(cx.park(until)),
         found => found,
@@ -126,7 +129,7 @@ fn unwatch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         if let Some(id) = id {
             drop(made.shared.lock().act(|m, _| m.unwatch(id)).1);
         }
-        if let Some(waiting) = w.bell.take() {
+        for waiting in w.bells.take() {
             cx.wake(waiting.ticket());
         }
     }

@@ -52,6 +52,7 @@ const KEY_BYTES: usize = 1024;
 pub fn remote(cx: &mut Cx) -> Result<Arc<Remote>, Exit> {
     let found = cx.shared_state::<Here>().0.lock().clone();
     match found {
+        Some(r) if r.is_forked() => Err(fail(cx, "Kumihimo::Segments::NotConnected", super::FORKED)),
         Some(r) => Ok(r),
         None => {
             let msg = "this program is no node of a cluster: start it by kumi node or kumi run --nodes, or call Kumihimo::Segments.listen";

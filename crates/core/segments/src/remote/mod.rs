@@ -105,6 +105,8 @@ pub trait Guest: Send + Sync {
 
 /// Messages that are about objects of other nodes.
 pub const REFERENCES: std::ops::Range<u8> = 1..16;
+/// Why the child of a node's process is none.
+const FORKED: &str = "a forked child is no node of the cluster: start one by kumi node";
 /// So many guests at most: objects of other nodes, schedules of collections.
 const GUESTS: usize = 2;
 /// Of so many connections it is kept why they failed.
@@ -394,6 +396,10 @@ impl Remote {
             }
         });
     }
+    /// Is the process a child of the node's?
+    pub fn is_forked(&self) -> bool {
+        self.forked.load(Ordering::Relaxed)
+    }
     /// Whether a node is a member.
     pub fn is_member(&self, name: &str) -> bool {
         self.link.get().is_some_and(|l| l.members().binary_search_by(|m| (**m.name()).cmp(name)).is_ok())
@@ -403,8 +409,8 @@ impl Remote {
         if let Some(why) = self.over.get() {
             return Err(why.clone());
         }
-        if self.forked.load(Ordering::Relaxed) {
-            return Err("a forked child is no node of the cluster: start one by kumi node".into());
+        if self.is_forked() {
+            return Err(FORKED.into());
         }
         // What is left to do for it is done when the call is made.
         if self.known(peer).is_some_and(|(_, known)| known.is_connected()) || self.connect(peer) {

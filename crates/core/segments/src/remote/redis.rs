@@ -3,7 +3,7 @@
 use super::Owner;
 use super::calls::{name_of, proxy};
 use crate::leaf;
-use crate::state::Bell;
+use crate::state::Bells;
 use crate::wait::fail;
 use crate::watch::next_of_store;
 use kumi_redis::names::Namespace;
@@ -104,7 +104,7 @@ fn rest(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// The payload of a watch.
 struct WatchData {
     store: Arc<Store>,
-    bell: Arc<Bell>,
+    bells: Arc<Bells>,
     number: Mutex<Option<u64>>,
 }
 impl Payload for WatchData {
@@ -125,13 +125,9 @@ fn watch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let store = store.clone();
     let key = name_of(cx, a[1])?;
     let most = usize::try_from(cx.arg_i64(a, 2)?).unwrap_or(1);
-    let bell: Arc<Bell> = Arc::default();
-    let v = cx.data(cx.k.object, WatchData { store: store.clone(), bell: bell.clone(), number: Mutex::default() });
-    let ring = move || {
-        if let Some(w) = bell.take() {
-            w.wake();
-        }
-    };
+    let bells: Arc<Bells> = Arc::default();
+    let v = cx.data(cx.k.object, WatchData { store: store.clone(), bells: bells.clone(), number: Mutex::default() });
+    let ring = move || bells.take().iter().for_each(Waker::wake);
     if let Some(w) = v.as_data::<WatchData>() {
         *w.number.lock() = Some(store.watch(&key, most, Arc::new(ring)));
     }
@@ -142,7 +138,7 @@ fn watch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 fn next_event(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(w) = a[0].as_data::<WatchData>() else { return Ok(Value::NIL) };
     let number = *w.number.lock();
-    next_of_store(cx, &w.bell, a[1], || number.map_or(Err(()), |n| w.store.next_event(n)))
+    next_of_store(cx, &w.bells, a[1], || number.map_or(Err(()), |n| w.store.next_event(n)))
 }
 /// `__seg_redis_unwatch(watch)`
 fn unwatch(_: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -151,9 +147,7 @@ fn unwatch(_: &mut Cx, _: Value, a: &[Value]) -> R {
         if let Some(n) = number {
             w.store.unwatch(n);
         }
-        if let Some(waits) = w.bell.take() {
-            waits.wake();
-        }
+        w.bells.take().iter().for_each(Waker::wake);
     }
     Ok(Value::NIL)
 }

@@ -5,7 +5,7 @@
 use super::Owner;
 use super::calls::proxy;
 use crate::leaf;
-use crate::state::Bell;
+use crate::state::Bells;
 use crate::wait::fail;
 use crate::watch::next_of_store;
 use kumi_store::{Store, StoreError, Watch};
@@ -36,7 +36,7 @@ impl Payload for StoreData {
 /// The payload of a watch.
 struct WatchData {
     watch: Watch,
-    bell: Arc<Bell>,
+    bells: Arc<Bells>,
 }
 impl Payload for WatchData {
     fn shares(&self) -> bool {
@@ -75,19 +75,15 @@ fn watch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(StoreData(s)) = a[0].as_data::<StoreData>() else { return Err(cx.type_error("no store")) };
     let key = cx.arg_str(a, 1)?.bytes().to_vec();
     let most = usize::try_from(cx.arg_i64(a, 2)?).unwrap_or(1);
-    let bell: Arc<Bell> = Arc::default();
-    let rung = bell.clone();
-    let watch = s.watch(key, most, move || {
-        if let Some(w) = rung.take() {
-            w.wake();
-        }
-    });
-    Ok(cx.data(cx.k.object, WatchData { watch, bell }))
+    let bells: Arc<Bells> = Arc::default();
+    let rung = bells.clone();
+    let watch = s.watch(key, most, move || rung.take().iter().for_each(Waker::wake));
+    Ok(cx.data(cx.k.object, WatchData { watch, bells }))
 }
 /// `__seg_store_watch_next(watch, deadline)`: as `__seg_watch_next`.
 fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(w) = a[0].as_data::<WatchData>() else { return Ok(Value::NIL) };
-    next_of_store(cx, &w.bell, a[1], || match w.watch.next() {
+    next_of_store(cx, &w.bells, a[1], || match w.watch.next() {
         None if w.watch.is_over() => Err(()),
         found => Ok(found),
     })
