@@ -41,11 +41,10 @@ module Kumihimo
       def reference?(object) = Reference === object
 
       # The calls in the block, and what they cause elsewhere, end within so many seconds: then TimeoutError is raised here, and what runs
-      # elsewhere for them is interrupted.
+      # elsewhere for them is interrupted. nil: as long as those around it.
       def within(seconds)
         before = __end
-        over = KumiSys.deadline(seconds)
-        Thread.current[:__kumihimo_end] = before && before < over ? before : over
+        Thread.current[:__kumihimo_end] = [before, KumiSys.deadline(seconds)].compact.min
         begin
           yield
         ensure

@@ -116,6 +116,10 @@ p error { R.within(0.1) { there.slow(20) } }, error { there.within(0.1).slow(20)
 p error { R.within(0.2) { there.inner_deadline } }
 require "timeout"
 p try { Timeout.timeout(0.1) { there.slow(20) } }
+puts "names, in time"
+p [0, -1, 0.05].map { |t| error { R.find("nobody", on: "node1", timeout: t) } }, error { R.within(0.05) { R.find("nobody", on: "node1") } }
+p error { R.find("nobody", on: "node2", timeout: 0.05) }, R.within(nil) { there.add(0) }, error { R.within(0.1) { R.within(nil) { there.slow(20) } } }
+puts "called off"
 f = there.async.slow(20)
 p f.cancel.done?, try { f.value }
 p there.value, there.big(3_000_000).size

@@ -58,4 +58,31 @@ sleep 0.01
 dies.kill.join
 there.open
 p long.value, f.value
+puts "those who ask are killed, by chance while they find out"
+%i[echo list raises same].each do |name|
+  right = 150.times.count do |i|
+    f = there.async.method_missing(name, i)
+    asks = 3.times.map { Thread.new { heard(f) } }
+    asks.each { |t| i.odd? && Thread.pass; t.kill }
+    last = Thread.new { heard(f) }
+    seen = last.join(10) ? last.value : :waits
+    asks.each(&:join)
+    seen == { echo: i, list: [i, "#{i}"], raises: [IndexError, "#{i}"] }[name] || name == :same && seen[0] == i && R::Reference === seen[1] || p(seen)
+  end
+  p [name, right]
+end
+puts "Timeout"
+right = 100.times.count { |i| f = there.async.echo(i); 4.times.map { |n| Thread.new { Timeout.timeout(0.0002 * n + 0.0001) { f.value } rescue i } }.map(&:value).push(f.value).uniq == [i] }
+p right
+puts "a fork's child"
+f = there.async.gate
+waits = Thread.new { f.value }
+Thread.pass until waits.stop?
+read, write = IO.pipe
+child = fork { write.puts [heard(f), (there.async.echo(1) rescue $!.class), f.done?, Kumihimo::Segments.node, (Kumihimo::Segments.nodes rescue $!.class), (Kumihimo::Cluster.barrier rescue $!.class)].inspect }
+write.close
+puts read.read
+Process.wait(child)
+there.open
+p waits.value, f.value
 Kumihimo::Segments["node2"].put("end", 1)

@@ -6,7 +6,8 @@ module Kumihimo
     # called off.
     #
     # Invariant: its value is found without a lock where the answer is there and easily told (`__rem_value`). Otherwise one thread at a time
-    # asks the call itself (`:asked`); the others wait until it has found out, or has given up.
+    # asks the call itself, and stands in `@state` meanwhile; the others wait until it has found out, or has given up. It is interrupted
+    # only while it waits, so that what has come is told to all, and none waits for one that is gone.
     class Future
       LOCK = Thread::Mutex.new
       FOUND = Thread::ConditionVariable.new
@@ -19,36 +20,24 @@ module Kumihimo
         value = __rem_value(self)
         return value unless __same(value, NOTHING)
         ends = timeout && KumiSys.deadline(timeout)
-        until @state == :value
-          raise @value if @state == :raised
-          mine = LOCK.synchronize do
-            case @state
-            when nil then @state = :asked
-            when :asked
-              left = ends && (ends - KumiSys.deadline(0)) / 1e9
-              late(timeout) if left && left <= 0
-              FOUND.wait(LOCK, left)
-              nil
-            end
-          end
-          ask(ends) if mine
-          late(timeout) if mine && @state.nil?
-        end
+        find_out(ends, timeout) until @state == :value || @state == :raised
+        raise @value if @state == :raised
         @value
       end
 
       # Has it ended?
       def done?
         case @state
-        when nil, :asked then __rem_ended(self)
-        else true
+        when :value, :raised then true
+        else __rem_ended(self)
         end
       end
 
       # It is not wanted any more: what runs for it is interrupted.
       def cancel
         __rem_leave(self)
-        found(:raised, called_off) if LOCK.synchronize { @state.nil? && @state = :asked }
+        error = called_off
+        LOCK.synchronize { found(:raised, error) unless @state }
         self
       end
 
@@ -59,12 +48,37 @@ module Kumihimo
       def called_off = RemoteError.new("#{__rem_method(self)} was called off")
       def late(timeout) = raise(TimeoutError, "#{__rem_method(self)} did not answer within #{timeout} s")
 
-      def ask(ends)
+      # Asks, or waits for who does.
+      def find_out(ends, timeout)
+        masks = __thread_masks
+        __thread_set_masks([masks, Object, 1])
+        begin
+          mine = LOCK.synchronize do
+            case (asks = @state)
+            when nil then @state = Thread.current
+            when Thread
+              # A fork's child has none of its parent's threads.
+              next @state = Thread.current unless asks.alive?
+              left = ends && (ends - KumiSys.deadline(0)) / 1e9
+              late(timeout) if left && left <= 0
+              FOUND.wait(LOCK, left)
+              nil
+            end
+          end
+          late(timeout) if mine && !ask(ends, masks)
+        ensure
+          __thread_set_masks(masks)
+        end
+      end
+
+      # Has it ended? What it has come to is there then.
+      def ask(ends, masks)
         state = nil
         own = __rem_over(self)
-        over = ends && own ? [ends, own].min : ends || own
+        __rem_event(self, ends && own ? [ends, own].min : ends || own)
+        __thread_set_masks([masks, Object, 2])
         begin
-          value = __rem_wait(self, over)
+          value = __rem_wait(self, 0)
           if !__same(value, NOTHING)
             state = :value
           elsif own && own <= KumiSys.deadline(0)
@@ -78,17 +92,18 @@ module Kumihimo
         rescue StandardError, ScriptError => error
           state = :raised
           value = error
-        ensure
-          found(state, state ? value : nil)
         end
+        state
+      ensure
+        __thread_set_masks([masks, Object, 2])
+        LOCK.synchronize { found(state, state ? value : nil) }
       end
 
+      # Under the lock.
       def found(state, value)
-        LOCK.synchronize do
-          @value = value
-          @state = state
-          FOUND.broadcast
-        end
+        @value = value
+        @state = state
+        FOUND.broadcast
       end
     end
   end

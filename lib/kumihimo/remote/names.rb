@@ -18,10 +18,14 @@ module Kumihimo
           end
         end
 
-        # The object of this name, once there is one.
-        def find(name)
+        # The object of this name, once there is one; until `ends`, a time of the clock.
+        def find(name, ends = Remote.__end)
           object = @lock.synchronize do
-            @come.wait(@lock) until @names[name]
+            until @names[name]
+              left = ends && (ends - KumiSys.deadline(0)) / 1e9
+              raise TimeoutError, "there was no object #{name} in time" if left && left <= 0
+              @come.wait(@lock, left)
+            end
             @names[name]
           end
           here = __rem_home(object) if Reference === object
@@ -51,10 +55,9 @@ module Kumihimo
 
       # What that node has named so: waits until it has. This node's own is the object itself.
       def find(name, on:, timeout: nil)
+        return within(timeout) { find(name, on:) } if timeout
         on = on.to_s
-        return timeout ? Timeout.timeout(timeout, TimeoutError) { Desk.find(name.to_s) } : Desk.find(name.to_s) if on == Segments.node
-        return __call(on, :find, [name.to_s], nil, nil) unless timeout
-        within(timeout) { __call(on, :find, [name.to_s], nil, nil) }
+        on == Segments.node ? Desk.find(name.to_s) : __call(on, :find, [name.to_s], nil, nil)
       end
     end
   end

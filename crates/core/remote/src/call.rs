@@ -349,6 +349,9 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     match d.found() {
         Found::Value(v) => return Ok(v),
         Found::Soon => return Err(cx.park(now_ns() + BRIEF)),
+        Found::Nothing if !is_over && d.host.is_forked() => {
+            return Err(crate::fail(cx, "Kumihimo::Segments::NotConnected", crate::state::FORKED));
+        }
         Found::Nothing if is_over || until != u64::MAX && now_ns() >= until => return Ok(none),
         Found::Nothing => {}
     }
@@ -403,20 +406,23 @@ fn value(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(found.unwrap_or(none))
 }
 
-/// `__rem_event(call, end)`: waits until its block is called: true; nil: it has ended, or is over time.
+/// `__rem_event(call, end)`: waits until its block is called, which a future's is elsewhere: true; nil: it has ended, or is over time.
 fn event(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let Some(d) = a[0].as_data::<CallData>() else { return Ok(Value::NIL) };
     let until = a[1].as_fix().map_or(u64::MAX, |t| u64::try_from(t).unwrap_or(0));
     let mut waits = false;
     loop {
         let called = d.pending.is_called_back();
-        if called || d.pending.has_ended() || d.name.lock().is_none() || until != u64::MAX && now_ns() >= until {
+        if called || has_ended_now(d) || until != u64::MAX && now_ns() >= until {
             if waits {
                 cx.no_wait();
             }
             return Ok(if called { Value::TRUE } else { Value::NIL });
         }
         if waits {
+            if d.pending.is_future() {
+                d.host.let_go();
+            }
             return Err(cx.park(until));
         }
         waits = true;
@@ -486,8 +492,10 @@ fn block(_: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__rem_ended(call)`: has it?
 fn has_ended(_: &mut Cx, _: Value, a: &[Value]) -> R {
-    let ended = |d: &CallData| d.pending.has_ended() || d.name.lock().is_none();
-    Ok(Value::bool(a[0].as_data::<CallData>().is_none_or(ended)))
+    Ok(Value::bool(a[0].as_data::<CallData>().is_none_or(has_ended_now)))
+}
+fn has_ended_now(d: &CallData) -> bool {
+    d.pending.has_ended() || d.name.lock().is_none() || d.host.is_forked()
 }
 /// `__rem_over(call)`: when it is.
 fn over(_: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -242,6 +242,10 @@ impl Host {
     pub fn forked(&self) {
         self.forked.store(true, Relaxed);
     }
+    /// Is it that child's, which never hears of a call?
+    pub fn is_forked(&self) -> bool {
+        self.forked.load(Relaxed)
+    }
     /// Is it a node no more?
     pub fn is_over(&self) -> bool {
         self.over.load(Relaxed)
