@@ -134,3 +134,25 @@ fn what_comes_home_and_has_moved_is_marked_where_it_is() {
     assert_eq!(two.swept, 2, "no round has ended");
     assert_eq!(two.nodes[0].resolve(&seven.1[0]), Ok(7));
 }
+
+/// A call may be looked at long after it came: what it names is there until then, though its caller knows better meanwhile.
+#[test]
+fn what_a_call_names_is_given_back_after_its_end() {
+    let mut two = Two::new();
+    let (old, new) = (two.send(0, Item::Own(1)), two.send(0, Item::Own(2)));
+    let (named, to) = (two.arrive(1, &old).0, two.arrive(1, &new).0);
+    two.pass(1000);
+    let now = two.now;
+    let call = two.nodes[1].used(named);
+    assert_eq!(call, named);
+    two.nodes[1].redirect(now, named, to);
+    two.pass(1000);
+    assert_eq!(two.nodes[0].resolve(&old.1[0]), Ok(1));
+    // One that begins now goes to the new place, and that one is held as it was.
+    let next = two.nodes[1].used(named);
+    assert_eq!(next, to);
+    assert!(!two.nodes[1].unused(now, next));
+    assert!(two.nodes[1].unused(now, call));
+    two.pass(1000);
+    assert_eq!((two.nodes[0].resolve(&old.1[0]), two.nodes[0].resolve(&new.1[0])), (Err(Error::Collected), Ok(2)));
+}

@@ -150,6 +150,7 @@ module Kumihimo
             __rem_move_stay(move)
             __rem_move_end(move)
           end
+          __rem_move_leave(object)
         end
       end
 

@@ -313,7 +313,11 @@ fn begin(host: &Arc<Host>, to: &To, pending: &Arc<Pending>, make: impl Fn(Target
         let (number, over) = p.calls.next();
         call.over = over;
         let bytes = Message::Call(number, call).encode();
-        let number = p.calls.begin(Waiter { call: pending.clone(), parcel }, bytes.clone(), true);
+        let import = match to {
+            To::Import(i) => Some(inner.seen.used(*i)),
+            _ => None,
+        };
+        let number = p.calls.begin(Waiter { call: pending.clone(), parcel, import }, bytes.clone(), true);
         after.send_call(p, &name, number, bytes);
         if pending.is_future() {
             after.among_others();

@@ -6,7 +6,7 @@
 use crate::host::Host;
 use crate::leaf;
 use crate::proxy::{Proxy, dead, reference};
-use crate::state::{Made, host, made};
+use crate::state::{Made, host, host_seen, made};
 use kumi_remote::Arrived;
 use kumi_vm::*;
 use parking_lot::Mutex;
@@ -74,6 +74,7 @@ fn stands(cx: &mut Cx, why: &str) -> Exit {
 }
 
 /// `__rem_move_begin(object)`: nobody begins a call of it from now on. nil: it is a reference by now. Waits while somebody else moves it.
+/// This thread is one of its movers until `__rem_move_leave`.
 fn begin(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let (made, host) = (made(cx)?, host(cx)?);
     let object = a[0];
@@ -86,8 +87,8 @@ fn begin(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     cx.heap.publish(object);
     cx.from_outside();
-    let waker = cx.waker();
-    if !host.look(|inner| inner.begin_move(object.bits(), waker)) {
+    let (thread, waker) = (cx.current_thread(), cx.waker());
+    if !host.act(|inner, _, after| inner.begin_move(object.bits(), thread, waker, after)) {
         return Err(cx.park(u64::MAX));
     }
     cx.no_wait();
@@ -125,7 +126,8 @@ fn seize(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mv = a[0];
     let seized = loop {
         let seen = cx.stop_world(|cx| {
-            if !m.host.look(|inner| inner.may_move(object.bits(), thread, None)) || cx.others_are_in(object) {
+            let movers = m.host.look(|inner| inner.may_move(object.bits(), thread, None).then(|| inner.movers(object.bits())))?;
+            if cx.others_are_in(object, &movers) {
                 return None;
             }
             let variables = cx.ivars(object);
@@ -199,6 +201,15 @@ fn end(_: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::NIL)
 }
 
+/// `__rem_move_leave(object)`: the running thread wants to move it no more.
+fn leave(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    if let Some(host) = host_seen(cx) {
+        let thread = cx.current_thread();
+        host.look(|inner| inner.is_no_mover(a[0].bits(), thread));
+    }
+    Ok(Value::NIL)
+}
+
 /// `__rem_become(move, reference)`: the object has moved: it is this one now.
 fn become_reference(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
@@ -228,8 +239,13 @@ fn become_reference(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// `__rem_adopted(object, reference)`: it is what the reference names, once that has moved.
 fn adopted(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let name = made(cx)?.seal;
-    let from = reference(cx, a[1]);
+    // It may be what an object left behind here a moment ago, and comes back to.
+    let from = once_moved(cx, a[1])?;
     let Some(p) = from.as_data::<Proxy>() else {
+        if let Some(d) = from.as_data::<crate::proxy::Dead>() {
+            let why = d.why;
+            return Err(dead(cx, why));
+        }
         return Err(crate::fail(cx, "Kumihimo::Remote::Refused", "an object moves from another node"));
     };
     let seal = p.seal();
@@ -240,7 +256,7 @@ fn adopted(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// `__rem_follow(reference, now)`: its object is this one, says its node.
 fn follow(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (old, new) = (reference(cx, a[0]), reference(cx, a[1]));
+    let (old, new) = (once_moved(cx, a[0])?, once_moved(cx, a[1])?);
     let Some(p) = old.as_data::<Proxy>() else { return Ok(Value::NIL) };
     let now = match new.as_data::<Proxy>() {
         Some(n) => Arrived::Import { import: n.import, version: 0 },
@@ -252,19 +268,25 @@ fn follow(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(Value::NIL)
 }
 
-/// `__rem_home(reference)`: the object, where it is this node's by now; nil. Waits while it moves from here.
-fn home(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let mut v = reference(cx, a[0]);
+/// The cell of a reference, as [`reference`]; parks while its object moves from here.
+fn once_moved(cx: &mut Cx, v: Value) -> R {
+    let mut cell = reference(cx, v);
     // The next one may have begun when one is over.
-    while let Some(m) = v.as_data::<Move>() {
+    while let Some(m) = cell.as_data::<Move>() {
         cx.from_outside();
         let waker = cx.waker();
         if m.goes_on(waker) {
             return Err(cx.park(u64::MAX));
         }
         cx.no_wait();
-        v = reference(cx, a[0]);
+        cell = reference(cx, v);
     }
+    Ok(cell)
+}
+
+/// `__rem_home(reference)`: the object, where it is this node's by now; nil. Waits while it moves from here.
+fn home(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let v = once_moved(cx, a[0])?;
     if let Some(p) = v.as_data::<Proxy>() {
         let bits = p.host.look(|inner| inner.home_of(p.import));
         return Ok(bits.map_or(Value::NIL, Value::from_bits));
@@ -280,6 +302,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__rem_move_class", 1, class),
     leaf("__rem_move_stay", 1, stay),
     leaf("__rem_move_end", 1, end),
+    leaf("__rem_move_leave", 1, leave),
     leaf("__rem_become", 2, become_reference),
     leaf("__rem_adopted", 2, adopted),
     leaf("__rem_follow", 2, follow),

@@ -95,12 +95,15 @@ pub fn proxy(cx: &mut Cx, host: &Arc<Host>, class: Gc<ClassObj>, import: Import)
         return v;
     }
     let found = host.look(|inner| {
-        let r = inner.seen.target(import).ok()?;
-        Some((r, inner.name_of(r.life.node)?.clone()))
+        let r = inner.seen.target(import)?;
+        Ok((r, inner.name_of(r.life.node).ok_or(kumi_remote::Error::NodeLost)?.clone()))
     });
-    let Some((r, node)) = found else {
-        host.act(|inner, now, _| inner.proxy_less(now, import));
-        return cx.data(class, Dead { why: kumi_remote::Error::NodeLost });
+    let (r, node) = match found {
+        Ok(found) => found,
+        Err(why) => {
+            host.act(|inner, now, _| inner.proxy_less(now, import));
+            return cx.data(class, Dead { why });
+        }
     };
     let v = cx.data(class, Proxy { host: host.clone(), import, r, node });
     // Nothing of it ever changes: Ractors and shared segments may have it.

@@ -210,6 +210,23 @@ impl Remote {
         }
         self.drop_if_unused(now, old);
     }
+    /// A call names this import, or what it has moved to: that one is not given back before [`unused`](Self::unused), whatever becomes of its
+    /// object. The call may be looked at long after its object went on, and is to find where to.
+    pub fn used(&mut self, i: Import) -> Import {
+        let i = self.imports.follow(i);
+        self.pin(i);
+        i
+    }
+    /// The call of this import is over. True: peers are told something.
+    pub fn unused(&mut self, now: Time, i: Import) -> bool {
+        let Some(e) = self.imports.get_mut(i) else { return false };
+        if e.pins > 1 || e.given && e.owed.is_none() {
+            e.pins = e.pins.saturating_sub(1);
+            return false;
+        }
+        self.unpin(now, i);
+        true
+    }
     /// The host's proxy of this number is gone. One that was replaced meanwhile is not missed.
     pub fn dropped(&mut self, now: Time, i: Import, version: u32) {
         let Some(e) = self.imports.get_mut(i) else { return };

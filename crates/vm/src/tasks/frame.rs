@@ -50,10 +50,10 @@ pub mod ff {
 pub struct Fp(pub *mut Value);
 
 impl Cx {
-    /// Is another thread than this one in a method or block of the object? While the world is stopped.
-    pub fn others_are_in(&self, object: Value) -> bool {
+    /// Is another thread than this one, and than those, in a method or block of the object? While the world is stopped.
+    pub fn others_are_in(&self, object: Value, but: &[Value]) -> bool {
         let (thread, mut found) = (self.task.thread(), false);
-        self.tasks.each(|t| found |= t.thread() != thread && t.is_in(object));
+        self.tasks.each(|t| found |= t.thread() != thread && !but.contains(&t.thread()) && t.is_in(object));
         found
     }
 }

@@ -108,6 +108,8 @@ pub struct Waiter {
     pub call: Arc<Pending>,
     /// Of its arguments.
     pub parcel: Option<kumi_remote::Parcel>,
+    /// What it calls, as the message has it.
+    pub import: Option<Import>,
 }
 
 /// An object of another node.
@@ -447,6 +449,7 @@ impl Inner {
         let Some(p) = self.peers.get_mut(name) else { return };
         let node = p.node;
         for (_, open) in p.calls.end_all() {
+            self.names_no_more(kumi_link::now(), open.who.import);
             if let Some(parcel) = open.who.parcel {
                 self.tables().done(kumi_link::now(), node, parcel);
             }
@@ -526,10 +529,15 @@ impl Inner {
         let p = self.peers.get_mut(name)?;
         let open = p.calls.end(number)?;
         let node = p.node;
+        self.names_no_more(now, open.who.import);
         if let Some(parcel) = open.who.parcel {
             self.tables().done(now, node, parcel);
         }
         Some(open.who)
+    }
+    /// A call of this import is over.
+    fn names_no_more(&mut self, now: Time, import: Option<Import>) {
+        self.touched |= import.is_some_and(|i| self.seen.unused(now, i));
     }
     /// An object of this node in what came was looked at.
     pub fn home_less(&mut self, bits: u64) {

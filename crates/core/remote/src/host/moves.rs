@@ -4,7 +4,7 @@
 //! moved or stayed. It has moved once the tables have it down; before, what another node has made of it is known to nobody.
 
 use crate::host::arrivals::Arrivals;
-use crate::host::{After, Host, Incoming, Inner, Peer};
+use crate::host::{After, Doing, Host, Incoming, Inner, Peer};
 use crate::talk::message::{Carried, Message};
 use kumi_remote::{Arrived, Error, Import, Item, Ref, Time};
 use kumi_vm::*;
@@ -22,6 +22,8 @@ const TELLS: usize = 1 << 12;
 pub struct Moves {
     /// By the bits of their cells.
     under_way: FxHashMap<u64, Moving>,
+    /// Threads that move an object, or want to: each returns from its methods when it has moved, and is in the way of no other one.
+    movers: Vec<(u64, Value)>,
     /// Objects whose calls are about to begin.
     beginning: Vec<u64>,
     /// Objects of this node that other nodes' references still name, because they were there once.
@@ -161,8 +163,13 @@ impl Inner {
         }
     }
 
-    /// This object is to move. False: it is being moved; the waker is called when that is over.
-    pub fn begin_move(&mut self, bits: u64, waker: Waker) -> bool {
+    /// This object is to move, says this thread. False: it is being moved; the waker is called when that is over.
+    pub fn begin_move(&mut self, bits: u64, thread: Value, waker: Waker, after: &mut After) -> bool {
+        if !self.moves.movers.contains(&(bits, thread)) {
+            self.moves.movers.push((bits, thread));
+            // One that waited for this thread does so no more.
+            self.moves.call_over(after);
+        }
         match self.moves.under_way.get_mut(&bits) {
             Some(m) => {
                 m.wakers.push(waker);
@@ -176,11 +183,21 @@ impl Inner {
     }
     /// Is no call of it under way but those of this thread? Otherwise the waker is called when one is over.
     pub fn may_move(&mut self, bits: u64, thread: Value, waker: Option<Waker>) -> bool {
-        let called = self.moves.beginning.contains(&bits) || self.threads.values().any(|d| d.object == bits && d.thread != thread);
+        let movers = &self.moves.movers;
+        let in_the_way = |d: &Doing| d.object == bits && d.thread != thread && !movers.contains(&(bits, d.thread));
+        let called = self.moves.beginning.contains(&bits) || self.threads.values().any(in_the_way);
         if called && let Some(m) = self.moves.under_way.get_mut(&bits) {
             m.wakers.extend(waker);
         }
         !called
+    }
+    /// Threads that want to move it.
+    pub fn movers(&self, bits: u64) -> Vec<Value> {
+        self.moves.movers.iter().filter(|m| m.0 == bits).map(|m| m.1).collect()
+    }
+    /// This thread does not any more.
+    pub fn is_no_mover(&mut self, bits: u64, thread: Value) {
+        self.moves.movers.retain(|m| *m != (bits, thread));
     }
     /// Is it being moved? Then the waker is called when that is over.
     pub fn wait_for_end(&mut self, bits: u64, waker: Waker) -> bool {
