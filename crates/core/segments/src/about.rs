@@ -14,17 +14,23 @@ pub static TABLE: &[NativeDef] =
 fn names(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let prefix = cx.arg_str(a, 0)?.bytes().to_vec();
-    let names: Vec<Vec<u8>> = {
-        let inner = made.shared.lock();
-        inner.node.manager().names(&prefix, None, usize::MAX).into_iter().map(<[u8]>::to_vec).collect()
+    let (names, woken): (Vec<Vec<u8>>, _) = {
+        let mut inner = made.shared.lock();
+        let woken = inner.catch_up();
+        (inner.node.manager().names(&prefix, None, usize::MAX).into_iter().map(<[u8]>::to_vec).collect(), woken)
     };
+    woken.wake(cx);
     let names: Vec<Value> = names.iter().map(|n| name_value(cx, n)).collect();
     Ok(cx.array_vec(names))
 }
 /// `__seg_stats(key)`: [segments, delayed, leased, waiting, waiting puts, last index, limit]
 fn stats(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    let s = with_key(cx, made, a[0], Value::NIL, |inner, key| inner.node.manager().stats(key))?;
+    let (s, woken) = with_key(cx, made, a[0], Value::NIL, |inner, key| {
+        let woken = inner.catch_up();
+        (inner.node.manager().stats(key), woken)
+    })?;
+    woken.wake(cx);
     let n = |n: usize| Value::fix(n as i64);
     let last = cx.uint(s.last_index);
     let limit = s.limit.map_or(Value::NIL, |l| n(l.get()));

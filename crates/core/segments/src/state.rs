@@ -227,6 +227,11 @@ impl Inner {
         self.finish(&mut woken);
         (done, woken)
     }
+    /// Does what is due, however late the clock's task is: what has ended counts no more.
+    pub fn catch_up(&mut self) -> Woken {
+        let now = self.now();
+        self.act(|m, w| m.tick(now, w)).1
+    }
     /// The same with all of the node, for what comes from clients: `f` gets who wakes the node's own waiters.
     pub fn act_remote(&mut self, f: impl FnOnce(&mut Node<Cell, Local>, &mut dyn FnMut(&Local))) -> Woken {
         let mut woken = Woken::default();
