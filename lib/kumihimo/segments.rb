@@ -29,6 +29,21 @@ module Kumihimo
   autoload :NodeLostError, "kumihimo/remote"
   autoload :Cluster, "kumihimo/cluster"
 
+  # The calls of this module that come with these constants; they stand in front when they are there.
+  module AtFirst
+    def all(...)
+      require "kumihimo/remote"
+      Kumihimo.all(...)
+    end
+
+    def pmap(...)
+      require "kumihimo/cluster"
+      Kumihimo.pmap(...)
+    end
+  end
+  private_constant :AtFirst
+  extend AtFirst
+
   class << self
     # A thread that runs the block while others wait: it gives way soon to each that can run, and the time in it counts as idle where a
     # schedule of collections counts speculative work so. The same as a thread whose priority is below zero.
