@@ -449,7 +449,7 @@ module Kumihimo
 
       def initialize(name, nodes)
         @name = name
-        @nodes = nodes
+        @nodes = nodes.is_a?(Array) ? nodes.map(&:to_s) : nodes&.to_s
         @lock = Mutex.new
         # Not all programs begin with the same member.
         @turn = rand(1 << 20)
@@ -542,7 +542,9 @@ module Kumihimo
     return Segments::Neighbours.given(kind, given, nodes) unless given.nil?
     kind ||= :ring
     raise ArgumentError, "a topology is :ring, :line, :star, :tree or :mesh" unless %i[ring line star tree mesh].include?(kind)
-    Segments::Neighbours.new(__seg_topology(kind.to_s, arity, nodes || Segments.nodes, Segments.node || ""))
+    raise ArgumentError, "arity: is a positive Integer" unless arity.is_a?(Integer) && arity.positive?
+    nodes = (nodes || Segments.nodes).map(&:to_s)
+    Segments::Neighbours.new(__seg_topology(kind.to_s, arity.clamp(1, [nodes.size, 1].max), nodes, Segments.node || ""))
   end
 
   module Segments
@@ -558,7 +560,7 @@ module Kumihimo
         me = Segments.node
         raise ArgumentError, "this node, #{me}, is not in the topology" unless me.nil? || map.any? { |node, _| node == me }
         labels = map.flat_map { |_, links| links.map(&:first) }.uniq
-        new(__seg_topology(map, 0, nodes || Segments.nodes, me || ""), labels)
+        new(__seg_topology(map, 0, (nodes || Segments.nodes).map(&:to_s), me || ""), labels)
       end
 
       def self.links_of(node, links)
