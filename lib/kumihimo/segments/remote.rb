@@ -98,7 +98,13 @@ module Kumihimo
       def leave_at_exit
         return if @leaves
         @leaves = node = Process.pid
-        at_exit { leave if cluster? && Process.pid == node }
+        at_exit do
+          next unless cluster? && Process.pid == node
+          # Threads that wait for others end with the program, and whatever they hear now is nobody's affair.
+          Thread.abort_on_exception = false
+          (Thread.list - [Thread.current]).each { |thread| thread.report_on_exception = thread.abort_on_exception = false }
+          leave
+        end
       end
       private :leave_at_exit
 
