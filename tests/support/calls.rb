@@ -31,7 +31,7 @@ def calls(there, other, &answer)
   show("keys") { there.put("few.more", 1); there.keys("few") }
   show("room") { [there.take("few"), waits.value, there.take("few"), there.take("few")] }
 
-  show("not yet") { [there.put("later", 1, not_before: 0.1), there.take?("later")] }
+  show("not yet") { [there.put("later", 1, not_before: 0.5), there.take?("later")] }
   show("due") { there.take("later", timeout: 20) }
   show("short life") { there.put("short", 1, ttl: 0.02); sleep 0.2; there.peek?("short") }
   show("negative ttl") { there.put("short", 1, ttl: -1) }
