@@ -70,12 +70,19 @@ impl CallData {
         self.value().map_or(Found::Nothing, Found::Value)
     }
     fn leave(&self) {
-        let Some((peer, number)) = self.name.lock().take() else { return };
+        let name = self.name.lock().take();
+        name.into_iter().for_each(|(peer, number)| self.call_off(&peer, number));
+        // Calls of its block that came before it was over; none comes any more.
+        while let Some(late) = self.pending.take_back() {
+            self.host.act(|inner, now, after| inner.has_no_block(now, &late, after));
+        }
+    }
+    fn call_off(&self, peer: &str, number: u64) {
         // It may have come meanwhile, and another thread may wait for it.
         let bell = self.pending.leave();
         let waiter = self.host.act(|inner, now, after| {
-            let waiter = inner.end_call(now, &peer, number)?;
-            if let Some(p) = inner.peers.get(&peer) {
+            let waiter = inner.end_call(now, peer, number)?;
+            if let Some(p) = inner.peers.get(peer) {
                 after.send(p, &Message::Cancel(number));
             }
             Some(waiter)
@@ -416,8 +423,10 @@ fn event(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let until = a[1].as_fix().map_or(u64::MAX, |t| u64::try_from(t).unwrap_or(0));
     let mut waits = false;
     loop {
+        // What has ended is called back no more: so this is looked at first.
+        let has_ended = has_ended_now(d);
         let called = d.pending.is_called_back();
-        if called || has_ended_now(d) || until != u64::MAX && now_ns() >= until {
+        if called || has_ended || until != u64::MAX && now_ns() >= until {
             if waits {
                 cx.no_wait();
             }

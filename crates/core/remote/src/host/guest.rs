@@ -92,9 +92,7 @@ impl Inner {
         if let Target::Block(of) = incoming.call.target {
             // The thread that waits for the call runs its block.
             let Some(waiter) = p.calls.get(of).map(|o| o.who.call.clone()).filter(|c| c.block().is_some()) else {
-                p.waiting -= bytes;
-                let why = "the call that the block was given to is over";
-                return self.answer(now, &incoming.run, How::NoObject, Carried::plain(why.as_bytes().to_vec()), after);
+                return self.has_no_block(now, &incoming, after);
             };
             if !waiter.is_future() {
                 return waiter.called_back(incoming, after);
@@ -102,6 +100,14 @@ impl Inner {
         }
         self.servers.queue.push_back(incoming);
         after.wake(self.servers.call_one());
+    }
+    /// A call of a block that nobody has begun: the call that the block was given to is over.
+    pub fn has_no_block(&mut self, now: Time, incoming: &Incoming, after: &mut After) {
+        let Incoming { run, call, .. } = incoming;
+        let Some(p) = self.peers.get_mut(&run.peer).filter(|p| p.incarnation == run.incarnation) else { return };
+        p.waiting -= call.len();
+        let why = "the call that the block was given to is over";
+        self.answer(now, run, How::NoObject, Carried::plain(why.as_bytes().to_vec()), after);
     }
     /// A call is done.
     pub fn answer(&mut self, now: Time, run: &RunName, how: How, carried: Carried, after: &mut After) {
