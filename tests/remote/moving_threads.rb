@@ -11,12 +11,16 @@ class Tally
   attr_reader :n
   def add = @lock.synchronize { @n += 1 }
   def go(node) = (move_to(node); :gone)
+  def raises = raise(IndexError, "here")
+  def ends = Thread.exit
+  def late = R.find("nobody", on: "node2")
   def marshal_dump = @n
   def marshal_load(n) = (@n = n; @lock = Mutex.new)
 end
 
 class Hand
   include R
+  def make = Tally.new
   def add(tally, times) = times.times.count { tally.add }
   def move(tally, node) = (tally.move_to(node); 1)
 end
@@ -83,4 +87,10 @@ right = 8.times.count do
   done.all?(Integer) && (also - %i[moved killed]).empty? && tally.n == done.sum || p(done, also)
 end
 p right
+puts "futures of one that has come here, by a reference from before"
+reference = HANDS["node2"].make
+come = reference.move_to("node1")
+p Tally === come, R.reference?(reference)
+p 200.times.map { reference.async.raises }.map { |f| f.value rescue $!.class }.uniq, 50.times.map { reference.async.add }.map(&:value).sort == [*1..50]
+p (reference.async.ends.value rescue $!.class), (reference.within(0.05).async.late.value rescue $!.class)
 (NODES - ["node1"]).each { |node| S[node].put("end", 1) }

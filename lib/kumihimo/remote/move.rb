@@ -24,15 +24,20 @@ module Kumihimo
       def initialize(name, over, &work)
         @name = name
         @over = over
-        @thread = Thread.new(&work)
-        @thread.report_on_exception = false
+        @thread = Thread.new do
+          Thread.current.report_on_exception = false
+          Thread.current[:__kumihimo_end] = over
+          work.call.tap { @returned = true }
+        end
       end
 
       def value(timeout: nil)
         raise RemoteError, "#{@name} was called off" if @called_off
         left = [timeout, @over && (@over - KumiSys.deadline(0)) / 1e9].compact.min
         raise TimeoutError, "#{@name} did not answer in time" unless @thread.join(left && [left, 0].max)
-        @thread.value
+        value = @thread.value
+        raise Refused, "the thread that did it was ended" unless @returned
+        value
       end
 
       def done? = !@thread.alive?
