@@ -13,6 +13,8 @@ pub struct Collecting {
     pub heap_kb: Time,
     /// Marking in slices: how long one is.
     pub slice: Time,
+    /// A slice that fills idle time ends so long after something has come that can run.
+    pub yields: Time,
     /// So many times as much the program has between two, where it has anything to do.
     pub between: Time,
     /// So many hundredths of the time that a collection takes that stops its node.
@@ -91,7 +93,7 @@ impl Setting {
             share: 4 * MS,
             heap: 3 << 20,
             limit: 16 << 20,
-            collecting: Collecting { fixed: MS, live_kb: 120 * US, heap_kb: 0, slice: MS, between: 10, sliced: 120 },
+            collecting: Collecting { fixed: MS, live_kb: 120 * US, heap_kb: 0, slice: MS, yields: 50 * US, between: 10, sliced: 120 },
             young: Young::NONE,
             longest: 3_600_000 * MS,
         }
@@ -110,7 +112,7 @@ impl Setting {
             share: 4 * MS,
             heap: 64 << 20,
             limit: 4 << 30,
-            collecting: Collecting { fixed: 500 * US, live_kb: US, heap_kb: 0, slice: MS / 4, between: 10, sliced: 120 },
+            collecting: Collecting { fixed: 500 * US, live_kb: US, heap_kb: 0, slice: MS / 4, yields: 10 * US, between: 10, sliced: 120 },
             young: Young::NONE,
             longest: 3_600_000 * MS,
         }

@@ -95,9 +95,20 @@ fn marking_between_messages_uses_idle_time_and_costs_a_quarter_of_the_heap() {
         let all = run(pattern, 64, [FI, FS, AS, AI, Policy::Interruptible, Policy::Combined]);
         let best = all[..4].iter().min_by_key(|o| o.end).unwrap();
         let (t, u) = (all[4].total(), best.total());
-        assert!(ratio(&all[4], best) < 0.98 && t.idle * 2 < u.idle, "{pattern:?}: {} {t:?} {u:?}", ratio(&all[4], best));
-        assert!(t.peak as f64 <= u.peak as f64 * 1.3);
-        let most = if pattern == Pattern::Cky { 0.98 } else { 1.01 };
-        assert!(ratio(&all[5], best) < most, "{pattern:?}: {}", ratio(&all[5], best));
+        assert!(ratio(&all[4], best) < 0.95 && t.idle * 4 < u.idle * 3, "{pattern:?}: {} {t:?} {u:?}", ratio(&all[4], best));
+        let c = all[5].total();
+        assert!(t.peak.max(c.peak) as f64 <= u.peak as f64 * 1.3);
+        assert!(ratio(&all[5], best) < 0.97 && c.idle * 4 < u.idle * 3, "{pattern:?}: {} {c:?}", ratio(&all[5], best));
+    }
+}
+
+#[test]
+fn combined_is_as_good_as_the_best_of_four_where_nodes_hardly_wait_and_where_the_papers_strategies_fail() {
+    for pattern in [Pattern::Rna, Pattern::Ga, Pattern::Prefetch, Pattern::Speculative, Pattern::Uneven] {
+        for (nodes, seconds) in [(2, 12), (8, 12), (8, 48), (64, 12)] {
+            let all = run_for(seconds * S, pattern, nodes, [FI, FS, AS, AI, Policy::Combined]);
+            let best = all[..4].iter().min_by_key(|o| o.end).unwrap();
+            assert!(ratio(&all[4], best) < 1.02, "{pattern:?} {nodes}, {seconds} s: {}", ratio(&all[4], best));
+        }
     }
 }

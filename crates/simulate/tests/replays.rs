@@ -97,6 +97,36 @@ fn a_heap_of_two_generations_is_as_todays() {
 }
 
 #[test]
+fn a_node_marks_while_it_waits_and_answers_meanwhile() {
+    // Node 0 has come more than half way to its next collection, and waits. Marking takes 0.3 s, in slices of a millisecond.
+    let mut steps = "task 0 k2097152 a700000 c1000 w1000\ntask 1 c5000000".to_owned();
+    for i in 0..50 {
+        steps += &format!(" s{}>0:8 w{} c200000", 2 * i, 2 * i + 1);
+    }
+    steps += " s1000>0:8\n";
+    for i in 0..50 {
+        steps += &format!("handler 0 w{} s{}>1:8\n", 2 * i, 2 * i + 1);
+    }
+    let [fi, ours] = [Policy::Independent, Policy::Combined].map(|p| replay(&text(&steps), &Setting::ap1000(), &Options::new(p)).unwrap());
+    assert!(fi.nodes[0].collecting == 0 && ours.nodes[0].collecting > 5 * MS, "{}", ours.text());
+    assert!(ours.end - fi.end < 51 * 60_000, "{}", ours.text());
+    // Others are told nothing of that.
+    assert_eq!((ours.nodes[1].collecting, ours.orders), (0, 0));
+}
+
+#[test]
+fn marking_in_slices_frees_what_died_young_meanwhile_and_not_what_was_marked() {
+    let run = |steps: &str, policy| {
+        let trace = text(&("task 0 k1048576".to_owned() + &steps.repeat(400) + "\ntask 1 c1000\n"));
+        replay(&trace, &Setting { heap: 1 << 16, ..Setting::ap1000() }, &Options::new(policy)).unwrap().nodes[0].collections
+    };
+    let (born, let_go) = (" c1000000 a65536", " c1000000 k65536 r65536");
+    assert_eq!(run(born, Policy::Independent), run(let_go, Policy::Independent));
+    let [freed, floats] = [born, let_go].map(|s| run(s, Policy::Interruptible));
+    assert!(freed < run(born, Policy::Independent) && freed < floats, "{freed} {floats}");
+}
+
+#[test]
 fn traces_that_can_not_be_replayed() {
     assert_eq!(fails("task 0 w1\n"), Failure::Invalid(Invalid::NotSent(1)));
     assert_eq!(fails("task 0 s1>0:1 s1>0:1\n"), Failure::Invalid(Invalid::SentTwice(1)));

@@ -35,13 +35,13 @@ struct Side {
 }
 
 impl Side {
-    fn new(mode: Mode) -> Side {
+    fn new(policy: Policy) -> Side {
         Side {
-            mode,
+            mode: policy.start(),
             counter: COUNTER,
             reports: BTreeMap::new(),
             notices: BTreeMap::new(),
-            trial: Trial::new(),
+            trial: Trial::new(policy),
             alone: 0,
             hold: Hold::START,
         }
@@ -59,7 +59,7 @@ impl Side {
 
 impl Coordinator {
     pub fn new(now: Time, policy: Policy) -> Coordinator {
-        let side = || Side::new(policy.start());
+        let side = || Side::new(policy);
         Coordinator { number: 0, next: now, heaps: BTreeMap::new(), kinds: [side(), side()] }
     }
     pub fn modes(&self) -> [Mode; 2] {

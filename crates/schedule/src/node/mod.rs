@@ -6,8 +6,8 @@ mod options;
 mod trial;
 
 use crate::message::Message;
-use crate::policy::{Decision, Mode, Observed, Policy, View, Why, decide, forecast, half_way, joins, marks, slices};
-use crate::rule::{NOTICE_LIVES, Report, degradation};
+use crate::policy::{Decision, Mode, Observed, Policy, View, Why, decide, fills, forecast, half_way, joins, marks, slices};
+use crate::rule::{NOTICE_LIVES, Report, degradation, expected};
 use crate::{Kind, Time};
 use coordinator::Coordinator;
 use std::collections::{BTreeMap, VecDeque};
@@ -194,6 +194,14 @@ impl Node {
             self.actions.push_back(Action::All(Message::Away { after: left, lasts: interval.collection }));
         }
     }
+    /// To be called when nothing can run but speculative tasks, where the policy [fills](Policy::fills) such time: it may be time to begin to mark.
+    pub fn rests(&mut self, now: Time, members: &Members, seen: &Observed) {
+        let view = self.view(now, members, Kind::Full, seen);
+        if fills(self.policy, &view, &self.o.thresholds) && !self.has_just(now, Kind::Full, seen) {
+            self.tell(now, members, Kind::Full, seen);
+            self.mark(seen);
+        }
+    }
     /// Had requests better go elsewhere than to this node?
     pub fn avoid(&self, now: Time, node: NodeId) -> bool {
         self.away.get(&node).is_some_and(|(from, to)| (*from..*to).contains(&now))
@@ -339,7 +347,9 @@ impl Node {
                 Message::Notice { kind, counts: NOTICE_LIVES.saturating_mul(i.length.saturating_add(i.collection)) }
             }
             _ => {
-                let d = (i.collection > 0).then(|| degradation(n, i.collection, i.length));
+                // Of a policy that begins before anything is known the first guess is told.
+                let guess = self.policy.fills().then(|| expected(n));
+                let d = if i.collection > 0 { Some(degradation(n, i.collection, i.length)) } else { guess };
                 Message::Report { kind, report: Report { degradation: d, utilisation } }
             }
         };

@@ -5,11 +5,14 @@
 //! each node gets done per time says whether it stays.
 
 use super::NodeId;
-use crate::rule::{Report, Thresholds, alarmed, clearly_favours};
+use crate::policy::Policy;
+use crate::rule::{CLEARLY, Report, Thresholds, alarmed, clearly_favours};
 use std::collections::BTreeMap;
 
 /// So many verdicts one after another have to favour the first trial clearly.
 const FIRST: u32 = 3;
+/// The same for a policy that marks in idle time: being in step is of less use to it, and costs programs that hardly wait what a collection more costs.
+const FIRST_OF_FILLING: u32 = 1;
 /// After each trial that failed, so many times as many have to.
 const LATER: u32 = 4;
 /// And no more than so many.
@@ -23,6 +26,8 @@ const ALL_LOSE: f64 = 0.02;
 #[derive(Debug)]
 pub struct Trial {
     needed: u32,
+    /// Only a node that waits often can lose by a trial: one long wait, as at a meeting of all, is the program's own.
+    often: bool,
     streak: u32,
     /// What each node got done in its last interval in step.
     before: BTreeMap<NodeId, f64>,
@@ -31,8 +36,9 @@ pub struct Trial {
 }
 
 impl Trial {
-    pub fn new() -> Trial {
-        Trial { needed: FIRST, streak: 0, before: BTreeMap::new(), during: BTreeMap::new() }
+    pub fn new(policy: Policy) -> Trial {
+        let often = policy.fills();
+        Trial { needed: if often { FIRST_OF_FILLING } else { FIRST }, often, streak: 0, before: BTreeMap::new(), during: BTreeMap::new() }
     }
     /// All have reported a collection in step. True: a trial begins.
     pub fn verdict(&mut self, reports: &BTreeMap<NodeId, Report>, nodes: usize, t: &Thresholds) -> bool {
@@ -46,7 +52,9 @@ impl Trial {
     }
     /// A node has collected on its own. True: the trial has failed.
     pub fn report(&mut self, node: NodeId, report: &Report, nodes: usize, t: &Thresholds) -> bool {
-        self.during.insert(node, report.utilisation);
+        let before = self.before.get(&node).copied().unwrap_or(0.0);
+        let excused = self.often && report.degradation.is_some_and(|d| d < t.harmed * CLEARLY);
+        self.during.insert(node, if excused { report.utilisation.max(before) } else { report.utilisation });
         let both = || self.during.iter().filter_map(|(n, d)| Some((*d, *self.before.get(n)?)));
         let losers = both().filter(|(during, before)| *during < before * (1.0 - ONE_LOSES)).count();
         let (during, before) = both().fold((0.0, 0.0), |(d, b), x| (d + x.0, b + x.1));
@@ -69,7 +77,7 @@ mod tests {
         let round = |u| (0..n).map(|i| (NodeId(i), Report { degradation: Some(0.0), utilisation: u })).collect::<BTreeMap<_, _>>();
         let bad = Report { degradation: None, utilisation: 0.7 };
         let good = Report { degradation: None, utilisation: 0.89 };
-        let mut trial = Trial::new();
+        let mut trial = Trial::new(Policy::Measured);
         for expected in [3, 12, 48, 192, 192] {
             let rounds = (1..).find(|_| trial.verdict(&round(0.9), n as usize, &t));
             assert_eq!(rounds, Some(expected));
@@ -79,5 +87,16 @@ mod tests {
         while !trial.verdict(&round(0.9), n as usize, &t) {}
         let little = Report { degradation: None, utilisation: 0.87 };
         assert_eq!((0..n).find(|i| trial.report(NodeId(*i), &little, n as usize, &t)), Some(3));
+    }
+    #[test]
+    fn where_idle_time_is_filled_a_trial_begins_at_once_and_one_long_wait_does_not_end_it() {
+        let t = Thresholds::default();
+        let round: BTreeMap<_, _> = (0..8).map(|i| (NodeId(i), Report { degradation: Some(0.0), utilisation: 0.9 })).collect();
+        let mut trial = Trial::new(Policy::Combined);
+        assert!(trial.verdict(&round, 8, &t));
+        let waits = |d| Report { degradation: Some(d), utilisation: 0.4 };
+        assert!((0..8).all(|i| !trial.report(NodeId(i), &waits(0.09), 8, &t)));
+        assert!(trial.report(NodeId(1), &waits(0.11), 8, &t) || trial.report(NodeId(2), &waits(0.11), 8, &t));
+        assert_eq!((1..).find(|_| trial.verdict(&round, 8, &t)), Some(4));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Mode, Policy};
 use crate::observe::{Interval, Meter};
-use crate::rule::{GROWTH_STEP, Growth, Heap, Thresholds, degradation, overflow, threshold};
+use crate::rule::{CLEARLY, GROWTH_STEP, Growth, Heap, Thresholds, degradation, expected, overflow, threshold};
 use crate::{Kind, Time};
 
 /// What a node sees of itself at a moment.
@@ -82,10 +82,11 @@ pub fn decide(policy: Policy, why: Why, view: &View, t: &Thresholds) -> (Decisio
     let all = match policy {
         Policy::Independent | Policy::Staggered => false,
         Policy::Synchronised | Policy::Forecast | Policy::Interruptible => true,
-        Policy::Adaptive(_) | Policy::Measured | Policy::Combined => view.mode == Mode::Synchronised,
+        Policy::Combined => view.mode == Mode::Synchronised && !hardly_waits(view, t),
+        Policy::Adaptive(_) | Policy::Measured => view.mode == Mode::Synchronised,
     };
     match why {
-        Why::Overflow if view.marking.is_some() => (while_marking(view), true),
+        Why::Overflow if view.marking.is_some() => (while_marking(view), all),
         Why::Overflow => match overflow(&view.seen.heap, view.largest, t) {
             Growth::Grow(to) => (Decision::Grow(to), false),
             Growth::Collect => (Decision::Collect, all),
@@ -103,6 +104,7 @@ pub fn joins(policy: Policy, kind: Kind, view: &View, t: &Thresholds) -> bool {
     match policy {
         Policy::Independent | Policy::Staggered => false,
         Policy::Synchronised | Policy::Adaptive(_) => true,
+        Policy::Combined if hardly_waits(view, t) => false,
         Policy::Forecast | Policy::Measured | Policy::Interruptible | Policy::Combined => half_way(kind, view, t),
     }
 }
@@ -132,6 +134,18 @@ pub fn marks(policy: Policy, view: &View, t: &Thresholds) -> bool {
     begins(policy, view) && view.marking.is_none() && !grows && heap.allocated > threshold(heap.size, t)
 }
 
+/// Does a node that has nothing to run begin to mark, in that time? It does from half way to its next collection on, whatever others do.
+pub(crate) fn fills(policy: Policy, view: &View, t: &Thresholds) -> bool {
+    policy.fills() && view.marking.is_none() && half_way(Kind::Full, view, t)
+}
+
+/// [`Policy::Combined`]: has a node that has not collected yet waited so seldom that being in step would be of no use? Nobody knows what a collection
+/// takes here; it is taken to be what [`expected`] says.
+fn hardly_waits(view: &View, t: &Thresholds) -> bool {
+    let i = view.seen.interval(Kind::Full);
+    i.collection == 0 && expected(i.waits) <= t.harmed * CLEARLY
+}
+
 /// Does this node mark in slices, if it has to collect now?
 fn begins(policy: Policy, view: &View) -> bool {
     let i = view.seen.interval(Kind::Full);
@@ -142,10 +156,12 @@ fn coupled(i: &Interval) -> f64 {
     degradation(i.waits, i.collection, i.length)
 }
 
-/// Does a node that obeys an order mark in slices? It does where `all` do. Where the others stop, it does if it waits very often.
+/// Does a node that obeys an order mark in slices? It does where `all` do. Where the others stop, it does if it has time for it, since who lets the order pass
+/// would wait for it, and if it waits very often.
 pub(crate) fn slices(policy: Policy, view: &View, all: bool) -> bool {
+    let i = view.seen.interval(Kind::Full);
     let as_all = policy != Policy::Combined || all;
-    policy.slices(view.mode) && (as_all || coupled(view.seen.interval(Kind::Full)) >= VERY_OFTEN)
+    policy.slices(view.mode) && (as_all || i.free() >= FREE || coupled(i) >= VERY_OFTEN)
 }
 
 /// How long it will be until this node collects, if it allocates as it has since its last collection. `None`: it has allocated nothing.
@@ -166,7 +182,7 @@ mod tests {
 
     const T: Thresholds = Thresholds { c: 0.8, f: 3.0, harmed: 0.3, harmed_share: 0.125, idle: 0.5, idle_share: 0.5, notice_share: 0.0625 };
     fn seen(size: u64, allocated: u64, length: Time) -> Observed {
-        let interval = Interval { length, ..Interval::default() };
+        let interval = Interval { length, collection: 1, ..Interval::default() };
         Observed { heap: Heap { size, allocated, limit: 0, wanted: 1 }, kinds: [interval; 2] }
     }
 
@@ -223,6 +239,31 @@ mod tests {
         assert_eq!(ask(301, 0, None).1, (Decision::Collect, true));
     }
     #[test]
+    fn combined_marks_from_half_way_on_where_nothing_can_run() {
+        let ask = |policy, mode, allocated, marking| {
+            let seen = seen(900, allocated, 100);
+            fills(policy, &View { seen: &seen, mode, largest: 0, marking }, &T)
+        };
+        for mode in [Mode::Independent, Mode::Synchronised] {
+            let of = |allocated, marking| ask(Policy::Combined, mode, allocated, marking);
+            assert_eq!([of(0, None), of(149, None), of(150, None), of(400, None), of(150, Some(900))], [false, false, true, true, false]);
+            assert!(!ask(Policy::Interruptible, mode, 200, None) && !ask(Policy::Measured, mode, 200, None));
+        }
+    }
+    #[test]
+    fn before_its_first_collection_a_node_that_hardly_waits_neither_orders_nor_obeys() {
+        let ask = |policy, waits, collection| {
+            let mut seen = seen(900, 301, 300);
+            seen.kinds[1] = Interval { length: 300, waits, collection, ..Interval::default() };
+            let view = View { seen: &seen, mode: Mode::Synchronised, largest: 0, marking: None };
+            (decide(policy, Why::Overflow, &view, &T).1, joins(policy, Kind::Full, &view, &T))
+        };
+        assert_eq!(ask(Policy::Combined, 19, 0), (false, false));
+        assert_eq!(ask(Policy::Combined, 21, 0), (true, true));
+        assert_eq!(ask(Policy::Combined, 0, 1), (true, true));
+        assert_eq!(ask(Policy::Measured, 0, 0), (true, true));
+    }
+    #[test]
     fn combined_marks_in_slices_where_nodes_wait_often_and_have_time_for_it() {
         let ask = |idle, waits, filled| {
             let mut seen = seen(900, 301, 300);
@@ -232,9 +273,10 @@ mod tests {
             (marks(Policy::Combined, &view, &T), joins(false), joins(true))
         };
         // p is a quarter, so that D is a thirty-second for each wait.
-        assert_eq!(ask(60, 5, 0), (true, false, true));
-        assert_eq!(ask(60, 4, 0), (false, false, true));
+        assert_eq!(ask(60, 5, 0), (true, true, true));
+        assert_eq!(ask(60, 4, 0), (false, true, true));
         assert_eq!(ask(40, 40, 0), (false, true, true));
-        assert_eq!(ask(40, 5, 40), (true, false, true));
+        assert_eq!(ask(40, 4, 0), (false, false, true));
+        assert_eq!(ask(40, 5, 40), (true, true, true));
     }
 }

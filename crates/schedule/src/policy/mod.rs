@@ -6,7 +6,7 @@
 mod decide;
 
 pub use decide::{Decision, Observed, View, Why, decide, forecast, joins, marks};
-pub(crate) use decide::{half_way, slices};
+pub(crate) use decide::{fills, half_way, slices};
 
 /// How nodes collect just now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +39,9 @@ pub enum Policy {
     /// to, so that all are slow at once. The heap may grow a little meanwhile; one that is full nevertheless stops its node and orders all:
     /// the paper's last resort, in which the others mark while they wait.
     Interruptible,
-    /// *Ours.* As `Measured`, but what is in step is marking in slices, as `Interruptible` does it, where nodes wait for each other often and have
-    /// time for it meanwhile. Elsewhere it is a stop.
+    /// *Ours.* As `Measured`, and a node marks in time in which it has nothing to run, from half way to its next collection on. Where nodes
+    /// wait for each other often, whoever has not begun by then marks in slices in step, as `Interruptible` does it. Elsewhere a collection is a stop, which
+    /// does what is left. A node that has not collected yet is in step only if it waits for others.
     Combined,
 }
 
@@ -100,6 +101,10 @@ impl Policy {
     /// Is independence on trial, and speculative work counted as idle?
     pub fn tries(self) -> bool {
         matches!(self, Policy::Measured | Policy::Combined)
+    }
+    /// Does a node mark while it has nothing to run, before it has to?
+    pub fn fills(self) -> bool {
+        self == Policy::Combined
     }
     /// Does marking go on in slices while this is in force?
     pub fn slices(self, mode: Mode) -> bool {

@@ -67,6 +67,14 @@ pub fn degradation(n: u64, g: Time, l: Time) -> f64 {
     n as f64 * p * p / 2.0
 }
 
+/// *Ours*: `p` where a node has not seen a collection yet.
+const FIRST_HIT: f64 = 0.1;
+
+/// *Ours*: `D` after `n` idle periods where nobody knows yet what a collection takes: a tenth of the time.
+pub fn expected(n: u64) -> f64 {
+    n as f64 * FIRST_HIT * FIRST_HIT / 2.0
+}
+
 /// What a node tells of the interval before a collection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
@@ -109,6 +117,8 @@ mod tests {
         assert_eq!(degradation(100, 1, 3), 100.0 * 0.25 * 1.0 / (2.0 * 4.0));
         assert_eq!(degradation(5, 0, 0), 0.0);
         assert_eq!(degradation(0, 7, 1), 0.0);
+        // As where a collection takes a ninth of the time between two.
+        assert!((expected(20) - degradation(20, 1, 9)).abs() < 1e-12 && expected(0) == 0.0);
     }
     #[test]
     fn both_conditions_are_strict() {

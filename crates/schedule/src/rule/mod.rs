@@ -8,7 +8,9 @@ mod growth;
 mod latency;
 
 pub use growth::{GROWTH_STEP, Growth, Heap, overflow, threshold};
-pub use latency::{CLEARLY, COUNTER, Counter, Hold, NOTICE_LIVES, Report, alarmed, clearly_favours, degradation, favours_independent, hit};
+pub use latency::{
+    CLEARLY, COUNTER, Counter, Hold, NOTICE_LIVES, Report, alarmed, clearly_favours, degradation, expected, favours_independent, hit,
+};
 
 /// `c` (3.2): a heap of at most this part of the largest one's size grows to that size, and does not collect.
 pub const C: f64 = 0.8;

@@ -115,7 +115,7 @@ impl Machine<'_> {
         let h = &mut self.hosts[n as usize];
         let mode = h.schedule.mode(self.now, &self.views[view], Kind::Full);
         let left = self.s.marking(h.live, h.size);
-        h.marking = Some(Marking { left, before: h.allocated, size: h.size });
+        h.marking = Some(Marking { left, floats: 0, size: h.size });
         h.parts.collections += 1;
         self.timeline.collection(Collection { node: n, at: self.now, took: left, ordered: false, orders: false, sliced: true, mode, seen });
     }
@@ -130,13 +130,10 @@ impl Machine<'_> {
         match kind {
             Kind::Young => {
                 h.allocated = h.allocated.saturating_sub(born_dead);
-                if let Some(m) = &mut h.marking {
-                    m.before = m.before.saturating_sub(born_dead);
-                }
             }
             Kind::Full => {
                 let marking = h.marking.take();
-                h.allocated = marking.map_or(0, |m| h.allocated.saturating_sub(m.before));
+                h.allocated = marking.map_or(0, |m| m.floats.min(h.allocated));
                 h.size = marking.map_or(h.size, |m| m.size.max(h.live + h.allocated));
                 (h.promoted, h.old) = (0, h.live);
             }

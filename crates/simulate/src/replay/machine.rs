@@ -23,7 +23,14 @@ pub enum Busy {
     /// A collection.
     Collecting,
     /// A slice of one.
-    Marking(Time),
+    Marking {
+        /// It takes so long.
+        slice: Time,
+        /// It began then.
+        since: Time,
+        /// In time in which nothing else could run.
+        fills: bool,
+    },
 }
 
 /// Marking in slices.
@@ -31,8 +38,8 @@ pub enum Busy {
 pub struct Marking {
     /// What is left of it.
     pub left: Time,
-    /// What was allocated when it began; the rest lives until the next.
-    pub before: u64,
+    /// What the program has let go of since it began: it was marked, and stays until the next.
+    pub floats: u64,
     /// The heap's size at that time; what it has grown by is lent.
     pub size: u64,
 }
@@ -105,6 +112,10 @@ impl Host {
             Some(1) if self.owed_slice && !self.ready[SPENT].is_empty() => Some(SPENT),
             best => best,
         }
+    }
+    /// Does marking take its part of the program's time? It does where the heap is full and lives on what is lent.
+    pub fn must_mark(&self) -> bool {
+        self.marking.is_some_and(|m| self.live.saturating_add(self.allocated) >= m.size)
     }
     /// A task is taken from this queue. Those that have come share a slice; handlers are beside it.
     pub fn begin_slice(&mut self, from: Option<usize>) {

@@ -49,9 +49,13 @@ impl Machine<'_> {
             let idle = best.is_none_or(|b| URGENCY[b] == Class::Speculative as usize)
                 && h.current.is_none_or(|j| self.p.jobs[j as usize].class == Class::Speculative);
             let turn = self.s.collecting.slice.max(1).saturating_mul(self.s.collecting.between.max(1));
-            if let Some(m) = h.marking.filter(|_| idle || (h.had >= turn && best != Some(queue(Class::Handler)))) {
+            if idle && h.marking.is_none() && h.allocated > 0 && self.o.policy.fills() {
+                self.rest(n, best.is_none());
+            }
+            let h = &mut self.hosts[n as usize];
+            if let Some(m) = h.marking.filter(|_| idle || (h.must_mark() && h.had >= turn && best != Some(queue(Class::Handler)))) {
                 let slice = m.left.min(self.s.collecting.slice.max(1));
-                (h.busy, h.had) = (Busy::Marking(slice), 0);
+                (h.busy, h.had) = (Busy::Marking { slice, since: self.now, fills: idle }, 0);
                 if idle {
                     let speculates = h.current.is_some() || best.is_some();
                     h.meter.change(self.now, if speculates { Instead::Speculative } else { Instead::Idle });
@@ -100,7 +104,7 @@ impl Machine<'_> {
                 }
                 if j.left > 0 {
                     let turn = self.s.collecting.slice.max(1).saturating_mul(self.s.collecting.between.max(1));
-                    let left = if h.marking.is_some() { j.left.min(turn - h.had.min(turn - 1)) } else { j.left };
+                    let left = if h.must_mark() { j.left.min(turn - h.had.min(turn - 1)) } else { j.left };
                     h.busy = Busy::Compute(self.now);
                     let doing = match (op, self.class(job)) {
                         (Op::Overhead(_), _) => Doing::Overhead,
@@ -136,6 +140,9 @@ impl Machine<'_> {
                 let b = b.min(h.live);
                 h.live -= b;
                 h.allocated += b;
+                if let Some(m) = &mut h.marking {
+                    m.floats += b;
+                }
             }
             Op::Send(letter) => self.send(n, letter),
             Op::Await(letter) => {
@@ -220,7 +227,7 @@ impl Machine<'_> {
         }
         match h.busy {
             Busy::Collecting => self.collected(n),
-            Busy::Marking(slice) => {
+            Busy::Marking { slice, .. } => {
                 h.busy = Busy::No;
                 let left = h.marking.as_mut().map_or(0, |m| {
                     m.left -= slice;
@@ -278,6 +285,10 @@ impl Machine<'_> {
     }
     /// Something may have become ready: goes there where the worker has nothing as urgent.
     fn look(&mut self, n: u32) -> Result<(), Failure> {
+        if let Busy::Marking { since, slice, fills: true } = self.hosts[n as usize].busy {
+            self.cut(n, since, slice);
+            return Ok(());
+        }
         let h = &self.hosts[n as usize];
         let best = h.best();
         match (h.busy, h.current) {
@@ -287,6 +298,25 @@ impl Machine<'_> {
             }
             _ => self.interrupt(n),
         }
+    }
+    /// A slice that fills idle time ends early where there is something to do again.
+    fn cut(&mut self, n: u32, since: Time, slice: Time) {
+        let h = &mut self.hosts[n as usize];
+        let comes = h.owed > 0 || h.best().is_some_and(|b| URGENCY[b] != Class::Speculative as usize);
+        let ends = self.now.saturating_add(self.s.collecting.yields);
+        if comes && ends < since.saturating_add(slice) {
+            h.busy = Busy::Marking { since, slice: ends - since, fills: false };
+            self.takes(n, self.s.collecting.yields);
+        }
+    }
+    /// Nothing can run but what is speculative: the node may begin to mark.
+    fn rest(&mut self, n: u32, idle: bool) {
+        if idle && self.hosts[n as usize].current.is_none() {
+            self.enter(n, Doing::Idle);
+        }
+        let (seen, view, now) = (self.seen(n, 0), self.hosts[n as usize].view as usize, self.now);
+        self.hosts[n as usize].schedule.rests(now, &self.views[view], &seen);
+        self.drain(n);
     }
     /// Somebody waits for the worker who is as urgent: he may get it at a tick of the node's clock.
     fn expect_turn(&mut self, n: u32) {
