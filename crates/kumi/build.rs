@@ -1,6 +1,5 @@
 //! Packs prelude/*.rb with its index, and lib/**/*.rb, into the binary.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn collect(dir: &Path, out: &mut Vec<PathBuf>) {
@@ -22,18 +21,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut seen = Vec::new();
     collect(&root.join("prelude"), &mut seen);
-    let files = if seen.is_empty() { Vec::new() } else { kumi_prelude::read_dir(&root.join("prelude"))? };
+    let files = if seen.is_empty() { Vec::new() } else { kumi_prelude::read_dir_bare(&root.join("prelude"))? };
     std::fs::write(out.join("prelude.bin"), kumi_prelude::pack(&files))?;
 
     let mut lib = Vec::new();
     collect(&root.join("lib"), &mut lib);
-    lib.sort();
-    let mut table = String::from("&[\n");
+    let mut library = Vec::new();
     for p in lib {
-        let rel = p.strip_prefix(root.join("lib"))?;
-        writeln!(table, "    ({:?}, include_bytes!({:?}).as_slice()),", rel.to_string_lossy(), p.to_string_lossy())?;
+        library.push((p.strip_prefix(root.join("lib"))?.to_string_lossy().into_owned(), std::fs::read(&p)?));
     }
-    table.push(']');
-    std::fs::write(out.join("lib.rs"), table)?;
+    library.sort();
+    std::fs::write(out.join("library.bin"), kumi_prelude::pack_library(&library)?)?;
     Ok(())
 }

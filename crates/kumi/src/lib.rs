@@ -19,5 +19,5 @@ pub use setup::{Identity, assemble};
 
 /// The packed prelude (see `kumi_prelude`).
 pub static PRELUDE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/prelude.bin"));
-/// The standard library: path below `lib/`, text.
-pub static LIBRARY: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/lib.rs"));
+/// The packed standard library: paths below `lib/`, and texts (see `kumi_prelude`).
+pub static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/library.bin"));

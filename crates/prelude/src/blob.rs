@@ -1,23 +1,27 @@
-//! The index as bytes: little-endian words and length-prefixed texts, read without copying.
+//! The index as bytes: numbers of seven bits a byte, the low ones first, and length-prefixed texts, read without copying.
 
 use crate::*;
 
-const MAGIC: &[u8; 8] = b"kumi-pr2";
+const MAGIC: &[u8; 8] = b"kumi-pr3";
 
-struct Out(Vec<u8>);
+pub(crate) struct Out(pub(crate) Vec<u8>);
 
 impl Out {
-    fn u32(&mut self, n: u32) {
-        self.0.extend_from_slice(&n.to_le_bytes());
+    pub(crate) fn u32(&mut self, mut n: u32) {
+        while n > 0x7f {
+            self.0.push(n as u8 | 0x80);
+            n >>= 7;
+        }
+        self.0.push(n as u8);
     }
     fn byte(&mut self, n: u8) {
         self.0.push(n);
     }
-    fn bytes(&mut self, b: &[u8]) {
+    pub(crate) fn bytes(&mut self, b: &[u8]) {
         self.u32(b.len() as u32);
         self.0.extend_from_slice(b);
     }
-    fn text(&mut self, s: &str) {
+    pub(crate) fn text(&mut self, s: &str) {
         self.bytes(s.as_bytes());
     }
 }
@@ -52,7 +56,7 @@ pub fn pack(files: &[File<'_>]) -> Vec<u8> {
             o.byte(d.vis as u8);
             o.byte(d.what as u8);
             o.u32(d.from);
-            o.u32(d.to);
+            o.u32(d.to - d.from);
             o.u32(d.line);
             o.byte(d.min);
             o.byte(d.max as u8);
@@ -75,7 +79,7 @@ pub fn pack(files: &[File<'_>]) -> Vec<u8> {
     o.0
 }
 
-struct In<'a>(&'a [u8]);
+pub(crate) struct In<'a>(pub(crate) &'a [u8]);
 
 impl<'a> In<'a> {
     fn take(&mut self, n: usize) -> Option<&'a [u8]> {
@@ -83,20 +87,37 @@ impl<'a> In<'a> {
         self.0 = b;
         Some(a)
     }
+    #[inline]
     fn u32(&mut self) -> Option<u32> {
-        self.take(4)?.try_into().ok().map(u32::from_le_bytes)
+        let first = self.byte()?;
+        if first < 0x80 { Some(u32::from(first)) } else { self.longer(first) }
     }
+    /// The rest of a number that takes more than a byte.
+    fn longer(&mut self, first: u8) -> Option<u32> {
+        let mut n = u32::from(first & 0x7f);
+        for shift in [7, 14, 21, 28] {
+            let b = self.byte()?;
+            n |= u32::from(b & 0x7f) << shift;
+            if b < 0x80 {
+                return Some(n);
+            }
+        }
+        None
+    }
+    #[inline]
     fn byte(&mut self) -> Option<u8> {
-        self.take(1).map(|b| b[0])
+        let (&b, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(b)
     }
-    fn bytes(&mut self) -> Option<&'a [u8]> {
+    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let n = self.u32()? as usize;
         self.take(n)
     }
     fn text(&mut self) -> Option<Cow<'a, str>> {
         std::str::from_utf8(self.bytes()?).ok().map(Cow::Borrowed)
     }
-    fn list<T>(&mut self, mut f: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    pub(crate) fn list<T>(&mut self, mut f: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let n = self.u32()? as usize;
         let mut v = Vec::with_capacity(n.min(self.0.len()));
         for _ in 0..n {
@@ -147,7 +168,8 @@ pub fn unpack(blob: &[u8]) -> Option<Vec<File<'_>>> {
                 1 => What::AttrGet,
                 _ => What::AttrSet,
             };
-            let (from, to, line) = (i.u32()?, i.u32()?, i.u32()?);
+            let (from, length, line) = (i.u32()?, i.u32()?, i.u32()?);
+            let to = from.checked_add(length)?;
             Some(DefRec { class, singleton, name, vis, what, from, to, line, min: i.byte()?, max: i.byte()? as i8 })
         })?;
         let aliases = i.list(|i| {

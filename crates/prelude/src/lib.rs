@@ -8,12 +8,18 @@
 //! Order at start-up, over all files: classes, mixins, methods, aliases, what is undefined, eager texts.
 //! An alias may therefore name a method that stands further down, but none that eager
 //! code defines.
+//!
+//! The standard library is packed, too: each text by itself, for a program reads few of them.
+//! Packed texts have neither comments nor indentation; their lines are those of the files.
 
+mod bare;
 mod blob;
 mod index;
+mod library;
 
 pub use blob::{pack, unpack};
 pub use index::index;
+pub use library::{open, pack_library, unpack_library};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -89,7 +95,7 @@ pub struct DefRec<'a> {
     pub name: Cow<'a, str>,
     pub vis: Visibility,
     pub what: What,
-    /// Byte range of the `def`.
+    /// Byte range of the `def`; what it is for accessors says nothing.
     pub from: u32,
     pub to: u32,
     /// Its first line.
@@ -144,15 +150,64 @@ pub struct File<'a> {
 /// # Errors
 /// The folder or a file cannot be read, or a file does not parse: a message for the person who edits it.
 pub fn read_dir(dir: &Path) -> Result<Vec<File<'static>>, String> {
+    files(dir, |source| source)
+}
+
+/// What the build packs of them: texts have neither comments nor indentation, and sources are nothing but the texts of methods. The
+/// rest is in the indexes.
+///
+/// # Errors
+/// As [`read_dir`].
+pub fn read_dir_bare(dir: &Path) -> Result<Vec<File<'static>>, String> {
+    let mut files = files(dir, |source| bare::bare(&source))?;
+    for f in &mut files {
+        let mut methods = Vec::new();
+        for d in &mut f.index.defs {
+            let text = if d.what == What::Code { d.from as usize..d.to as usize } else { 0..0 };
+            d.from = methods.len() as u32;
+            methods.extend_from_slice(&f.source[text]);
+            d.to = methods.len() as u32;
+        }
+        f.source = methods.into();
+    }
+    Ok(files)
+}
+
+fn files(dir: &Path, text: impl Fn(Vec<u8>) -> Vec<u8>) -> Result<Vec<File<'static>>, String> {
     let list = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let mut paths: Vec<_> = list.filter_map(|e| e.ok().map(|e| e.path())).filter(|p| p.extension().is_some_and(|e| e == "rb")).collect();
     paths.sort();
     let mut files = Vec::with_capacity(paths.len());
     for p in paths {
-        let source = std::fs::read(&p).map_err(|e| format!("{}: {e}", p.display()))?;
+        let source = text(std::fs::read(&p).map_err(|e| format!("{}: {e}", p.display()))?);
         let index = index(&source).map_err(|e| format!("{}:{e}", p.display()))?;
         let name = p.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
         files.push(File { name: name.into(), source: source.into(), index });
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bare_prelude_has_the_same_methods_on_the_same_lines() {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../prelude");
+        let (full, bare) = (read_dir(&dir).unwrap(), read_dir_bare(&dir).unwrap());
+        assert!(!full.is_empty() && full.len() == bare.len());
+        for (f, b) in full.iter().zip(&bare) {
+            assert_eq!((&f.name, &f.index.classes, &f.index.aliases), (&b.name, &b.index.classes, &b.index.aliases));
+            assert_eq!(f.index.eager.trim_end().lines().count(), b.index.eager.trim_end().lines().count(), "{}", f.name);
+            for (d, e) in f.index.defs.iter().zip(&b.index.defs) {
+                assert_eq!(DefRec { from: 0, to: 0, ..d.clone() }, DefRec { from: 0, to: 0, ..e.clone() });
+                let text = |f: &File<'_>, d: &DefRec<'_>| f.source[d.from as usize..d.to as usize].to_vec();
+                if d.what == What::Code {
+                    assert_eq!(bare::bare(&text(f, d)), text(b, e), "{}: {}", f.name, d.name);
+                }
+            }
+            assert_eq!(f.index.defs.len(), b.index.defs.len());
+        }
+        assert_eq!(unpack(&pack(&bare)).unwrap(), bare);
+    }
 }

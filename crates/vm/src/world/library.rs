@@ -10,7 +10,7 @@ use kumi_heap::Value;
 /// Name of the virtual folder.
 pub const LIB_DIR: &str = "<internal:lib>";
 
-/// Embedded files, sorted by path (`json/pure.rb`).
+/// Embedded files, sorted by path (`json/pure.rb`); their texts are packed (see `kumi_prelude`).
 #[derive(Default)]
 pub struct Library {
     files: Vec<(&'static str, &'static [u8])>,
@@ -18,7 +18,14 @@ pub struct Library {
 
 impl Library {
     /// The text of `<internal:lib>/json.rb` (or of `json.rb`).
-    pub fn file(&self, path: &str) -> Option<&'static [u8]> {
+    pub fn file(&self, path: &str) -> Option<Vec<u8>> {
+        kumi_prelude::open(self.packed(path)?)
+    }
+    /// Is there such a file?
+    pub fn has(&self, path: &str) -> bool {
+        self.packed(path).is_some()
+    }
+    fn packed(&self, path: &str) -> Option<&'static [u8]> {
         let rel = path.strip_prefix(LIB_DIR).map_or(path, |p| p.trim_start_matches('/'));
         self.files.binary_search_by(|f| f.0.cmp(rel)).ok().map(|i| self.files[i].1)
     }
@@ -29,16 +36,12 @@ impl Library {
 }
 
 impl Cx {
-    /// Gives the runtime its embedded library.
-    pub fn embed_library(&mut self, files: &[(&'static str, &'static [u8])]) {
-        let mut files = files.to_vec();
-        files.sort_by_key(|f| f.0);
+    /// Gives the runtime its embedded library, as `kumi_prelude::pack_library` packed it, sorted by path. Other bytes make an empty one.
+    pub fn embed_library(&mut self, blob: &'static [u8]) {
+        let files = kumi_prelude::unpack_library(blob).unwrap_or_default();
+        debug_assert!(files.is_sorted_by_key(|f| f.0));
         self.state::<Library>().files = files;
         self.natives(TABLE);
-    }
-    /// See [`Library::file`].
-    pub(crate) fn library_file(&mut self, path: &str) -> Option<&'static [u8]> {
-        self.state::<Library>().file(path)
     }
 }
 
@@ -48,8 +51,9 @@ fn lib_file(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if !path.starts_with(LIB_DIR) {
         return Ok(Value::NIL);
     }
-    Ok(match cx.library_file(&path) {
-        Some(b) => cx.str_enc(b, crate::EncIndex::UTF_8),
+    let text = cx.state::<Library>().file(&path);
+    Ok(match text {
+        Some(b) => cx.str_enc(&b, crate::EncIndex::UTF_8),
         None => Value::NIL,
     })
 }
@@ -57,7 +61,7 @@ fn lib_file(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__lib_file?(path)`: is there such an embedded library file?
 fn lib_file_p(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let path = String::from_utf8_lossy(cx.arg_str(args, 0)?.bytes()).into_owned();
-    Ok(Value::bool(path.starts_with(LIB_DIR) && cx.library_file(&path).is_some()))
+    Ok(Value::bool(path.starts_with(LIB_DIR) && cx.state::<Library>().has(&path)))
 }
 
 static TABLE: &[NativeDef] =
