@@ -282,7 +282,7 @@ impl Program {
         unsafe {
             onig::onig_foreach_name(self.raw, Some(each), (&raw mut out).cast());
         }
-        out.sort_by_key(|(_, groups)| groups.first().copied().unwrap_or(0));
+        out.sort_unstable_by_key(|(_, groups)| groups.first().copied().unwrap_or(0));
         out
     }
 

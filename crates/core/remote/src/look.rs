@@ -58,7 +58,7 @@ fn between(cx: &mut Cx, _: Value, _: &[Value]) -> R {
         };
         inner.peers.iter().filter_map(row).collect()
     });
-    all.sort();
+    all.sort_unstable();
     let mut rows = Vec::new();
     for (name, counts) in all {
         let mut row = vec![cx.str(&name)];

@@ -85,7 +85,7 @@ struct Codes(Vec<(usize, Arc<ISeq>)>);
 impl Codes {
     fn new(all: &[Arc<ISeq>]) -> Codes {
         let mut v: Vec<_> = all.iter().map(|q| (q.code.as_ptr() as usize, q.clone())).collect();
-        v.sort_by_key(|c| c.0);
+        v.sort_unstable_by_key(|c| c.0);
         Codes(v)
     }
     /// The code with the instruction that the loop was in when it had saved `at`, the address behind it, and its line.
@@ -172,7 +172,7 @@ impl Cx {
             e.sites.iter_mut().zip(s.sites).for_each(|(a, b)| *a += b);
         }
         let mut lines: Vec<AllocLine> = by_line.into_values().filter(|l| l.bytes > 0).collect();
-        lines.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (&a.path, a.line, &a.via).cmp(&(&b.path, b.line, &b.via))));
+        lines.sort_unstable_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (&a.path, a.line, &a.via).cmp(&(&b.path, b.line, &b.via))));
         AllocProfile { lines }
     }
     /// What lives now, by class, and by line where an allocation profile was made; call after a full collection.
@@ -193,7 +193,7 @@ impl Cx {
             let class = class.map_or_else(|| "(internal)".into(), |c| self.class_name(c));
             classes.push(ClassLine { class, objects, bytes });
         }
-        classes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.class.cmp(&b.class)));
+        classes.sort_unstable_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.class.cmp(&b.class)));
 
         // A sample stands for as many cells of its size as fit into what it counts for.
         let mut sites: HashMap<(u64, u64), (f64, f64)> = HashMap::new();
@@ -236,7 +236,7 @@ impl Cx {
             bytes: bytes.round() as u64,
         });
         let mut lines: Vec<LiveLine> = named.collect();
-        lines.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (&a.path, a.line, &a.via).cmp(&(&b.path, b.line, &b.via))));
+        lines.sort_unstable_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (&a.path, a.line, &a.via).cmp(&(&b.path, b.line, &b.via))));
         HeapProfile { classes, lines }
     }
     /// Calls `f` with the heap of each worker. The world is stopped.

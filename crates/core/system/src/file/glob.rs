@@ -48,7 +48,7 @@ impl Walk {
     fn names(&self, dir: &[u8]) -> Vec<(Vec<u8>, FileType)> {
         let mut v = read_dir(&self.disk(dir)).unwrap_or_default();
         if self.sort {
-            v.sort_by(|a, b| a.0.cmp(&b.0));
+            v.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         }
         v
     }
