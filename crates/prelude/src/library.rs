@@ -30,7 +30,7 @@ pub fn pack_library(files: &[(String, Vec<u8>)]) -> std::io::Result<Vec<u8>> {
 
 /// What [`pack_library`] packed: paths, and texts for [`open`]. `None`: these bytes are something else.
 pub fn unpack_library(blob: &[u8]) -> Option<Vec<(&str, &[u8])>> {
-    In(blob).list(|i| Some((std::str::from_utf8(i.bytes()?).ok()?, i.bytes()?)))
+    In(blob).list(|i| Some((i.text()?, i.bytes()?)))
 }
 
 /// A text of [`unpack_library`]'s. `None`: these bytes are something else, or there is no memory.
