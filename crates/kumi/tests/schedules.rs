@@ -82,6 +82,19 @@ fn full_collections_go_in_slices_together_where_they_may_be_interrupted() {
 }
 
 #[test]
+fn a_node_that_waits_marks_before_it_has_to_where_schedules_are_combined() {
+    let p = Puppets::new();
+    let [mut east, mut west] = nodes(&p, ["east", "west"], "combined");
+    west.is("Thread.new { loop { S.local.take('go'); sleep 0.05; S['east'].put('late', 1) } }; 1", "1");
+    // It never had to collect, nor was it told to.
+    east.becomes(
+        "grow(1); S['west'].put('go', 1); S.local.take('late'); [GC.stat(:cycle_count) > 0, of(:collected), of(:ordered)]",
+        "[true, 0, 0]",
+    );
+    east.is("[of(:orders_sent), $kept.sum(&:size) == $kept.size * 1000]", "[0, true]");
+}
+
+#[test]
 fn nobody_waits_for_a_coordinator() {
     for (policy, how) in [("adaptive-synchronised", libc::SIGKILL), ("measured", libc::SIGSTOP)] {
         let p = Puppets::new();

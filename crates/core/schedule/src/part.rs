@@ -213,7 +213,13 @@ impl Schedule for Part {
     fn changes(&self, was: Doing, is: Doing, awaits: bool) {
         let waited = if was == Doing::Rests || is == Doing::Rests { waited_ns() } else { 0 };
         let messages = self.messages();
-        self.look(|inner, now| inner.changes(now, waited, was, is, awaits, messages));
+        let rests = self.look(|inner, now| {
+            inner.changes(now, waited, was, is, awaits, messages);
+            inner.seat.policy().fills() && matches!(inner.doing, Meters::Idle | Meters::Speculative) && !inner.seat.busy()
+        });
+        if rests && let Some(heap) = self.collector.heap() {
+            self.act(Cause::Promoted, |inner, now, _| inner.rests(now, &heap));
+        }
     }
 }
 
@@ -420,6 +426,11 @@ impl Inner {
         let seen = self.observed(heap, now);
         self.seat.collected(now, &self.members, kind, seen.heap.size);
         self.seat.look(now, &self.members, &seen);
+    }
+    /// Nothing can run here: it may be time to begin to mark.
+    fn rests(&mut self, now: Time, heap: &HeapShared) {
+        let seen = self.observed(heap, now);
+        self.seat.rests(now, &self.members, &seen);
     }
     fn decided(&mut self, now: Time, kind: Kind, decision: Decision, cause: Cause, seen: &Observed, after: &mut After) {
         let mode = self.seat.mode(now, &self.members, kind);
