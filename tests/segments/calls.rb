@@ -125,7 +125,7 @@ tell("update has room") { ds.update("l", 4) }
 tell("stat") { ds.stat("l") }
 tell("no limit") { ds.limit("l", nil) && ds.put("l", 5) }
 3.times { ds.take("l") }
-[0, -1, 1.5, "2", true].each { |n| tell("a limit of #{n.inspect}") { ds.limit("l", n) } }
+[0, -1, 1.5, "2", true, 2**70].each { |n| tell("a limit of #{n.inspect}") { ds.limit("l", n) } }
 
 puts "-- arguments"
 tell("put without a value") { ds.put("n") }

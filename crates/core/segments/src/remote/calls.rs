@@ -412,7 +412,8 @@ fn call_about(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         _ => {
             let parts = crate::list(a[2]);
             let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
-            Call::Limit(name_of(cx, at(0))?, ns(at(1)).unwrap_or(0))
+            let limit = cx.arg_i64(&parts, 1)?;
+            Call::Limit(name_of(cx, at(0))?, u64::try_from(limit).unwrap_or(0))
         }
     };
     begin(cx, a[0], call)
