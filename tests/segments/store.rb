@@ -33,6 +33,7 @@ tell("time") { store.take("none", timeout: 0.01) }
 tell("stale") { store.peek("k", after: 99) }
 tell("later") { [store.put("later", 1, not_before: 0.01), store.take("later", timeout: 5)] }
 tell("ttl") { store.put("short", 1, ttl: 0) && store.take?("short") }
+tell("a limit that is no number of 64 bits") { store.limit("full", 2**70) }
 tell("limit") { store.limit("full", 1) && [store.put("full", 1), store.put?("full", 2), (store.put("full", 2, timeout: 0) rescue $!.class)] }
 tell("no key") { store.put(1, 2) }
 tell("what can't travel") { store.put("k", [$stdout]) }
