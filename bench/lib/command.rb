@@ -9,7 +9,7 @@ require "json"
 module Bench
   EXPERIMENTS = {}
 
-  # An experiment: its name on the command line, and what it shows in one line. One that is `long` runs only when it is named.
+  # An experiment: its name on the command line, and what it shows in one line.
   # long: it is run only when it is named. simulated: what else the machine does changes nothing of it.
   def self.experiment(name, about, long: false, simulated: false, &body) = EXPERIMENTS[name] = [about, body, long, simulated]
 

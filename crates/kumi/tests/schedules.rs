@@ -38,12 +38,13 @@ fn a_node_that_collects_has_all_collect_where_they_are_synchronised() {
     collects(&mut east);
     for other in [&mut west, &mut south] {
         let start = Instant::now();
-        // An order is said once. Where its connection is lost on a busy machine it is not heard: the next collection has another.
-        while other.ask("GC.stat(:full_count) > $had && of(:ordered) > 0 && of(:orders_heard) > 0") != "true" {
+        // An order that can't be sent is lost: the next collection has another. One that is heard is obeyed.
+        while other.ask("of(:orders_heard) > 0") != "true" {
             assert!(start.elapsed() < HANG, "{}, {}", other.ask("GC.stat(:schedule)"), east.ask("GC.stat(:schedule)"));
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(200));
             east.is("$kept = nil; grow(8); 1", "1");
         }
+        other.becomes("GC.stat(:full_count) > $had && of(:ordered) > 0", "true");
         other.is("of(:collected)", "0");
     }
 }
