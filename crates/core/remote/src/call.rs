@@ -361,7 +361,7 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         Found::Value(v) => return Ok(v),
         Found::Soon => return Err(cx.park(now_ns() + BRIEF)),
         Found::Nothing if !is_over && d.host.is_forked() => {
-            return Err(crate::fail(cx, "Kumihimo::Segments::NotConnected", crate::state::FORKED));
+            return Err(crate::fail(cx, "Kumihimo::Segments::NotConnected", kumi_core_segments::FORKED));
         }
         Found::Nothing if is_over || until != u64::MAX && now_ns() >= until => return Ok(none),
         Found::Nothing => {}

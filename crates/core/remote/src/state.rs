@@ -13,9 +13,6 @@ use std::sync::{Arc, OnceLock};
 /// The shortest time between two collections over all nodes.
 const ROUND_EVERY: u64 = 2_000_000_000;
 
-/// Why it is none there.
-pub const FORKED: &str = "a forked child is no node of the cluster: start one by kumi node";
-
 /// This node's part, while it is a node.
 #[derive(Default)]
 pub struct State {
@@ -106,7 +103,7 @@ pub fn host(cx: &mut Cx) -> Result<Arc<Host>, Exit> {
     let node = node(cx)?;
     let made = made(cx)?;
     if forked {
-        return Err(crate::fail(cx, "Kumihimo::Segments::NotConnected", FORKED));
+        return Err(crate::fail(cx, "Kumihimo::Segments::NotConnected", kumi_core_segments::FORKED));
     }
     let rounds = match host_seen(cx) {
         Some(h) if h.node().is_some_and(|n| Arc::ptr_eq(&n, &node)) => return Ok(h),

@@ -33,7 +33,7 @@ mod watch;
 
 pub use luggage::{Luggage, Porter, carry};
 pub use remote::calls::remote as node;
-pub use remote::{Guest, REFERENCES, Remote as Node, Traffic};
+pub use remote::{FORKED, Guest, REFERENCES, Remote as Node, Traffic};
 pub use state::{lease, lock_soon};
 
 use kumi_vm::*;

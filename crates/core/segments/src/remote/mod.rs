@@ -106,7 +106,7 @@ pub trait Guest: Send + Sync {
 /// Messages that are about objects of other nodes.
 pub const REFERENCES: std::ops::Range<u8> = 1..16;
 /// Why the child of a node's process is none.
-const FORKED: &str = "a forked child is no node of the cluster: start one by kumi node";
+pub const FORKED: &str = "a forked child is no node of the cluster: start one by kumi node";
 /// So many guests at most: objects of other nodes, schedules of collections.
 const GUESTS: usize = 2;
 /// Of so many connections it is kept why they failed.
