@@ -37,6 +37,8 @@ end
 PEERS = { "kumi" => [options[:kumi]] }
 PEERS["ruby"] = ["ruby"] if installed?("ruby")
 PEERS["ruby --yjit"] = ["ruby", "--yjit"] if installed?("ruby") && system("ruby", "--yjit", "-e", "1", out: File::NULL, err: File::NULL)
+# Only for the programs of are-we-fast-yet, which run long enough for its compiler to matter.
+PEERS["jruby"] = ["jruby"] if installed?("jruby")
 PEERS["mruby"] = ["mruby"] if installed?("mruby")
 
 Job = Struct.new(:name, :args, :dir)
@@ -87,6 +89,7 @@ rows = jobs.map.with_index do |job, i|
   outputs = {}
   options[:reps].times do
     PEERS.each do |name, command|
+      next if name == "jruby" && !job.name.start_with?("awfy")
       t, out = once(command, job)
       times[name] << t if out
       outputs[name] = out

@@ -71,7 +71,7 @@ module Compare
       sets = { "programs of are-we-fast-yet" => ->(n) { n.start_with?("awfy") }, "programs of our own list" => ->(n) { !n.start_with?("awfy") } }
       sets.map do |name, pick|
         rows = told.select { |r| pick.(r["name"]) && r["same"] && r["times"].values_at("kumi", "ruby").all? }
-        means = { "kumi" => "kumi", "CRuby" => "ruby", "CRuby, YJIT" => "ruby --yjit" }.filter_map do |column, key|
+        means = { "kumi" => "kumi", "CRuby" => "ruby", "CRuby, YJIT" => "ruby --yjit", "JRuby" => "jruby" }.filter_map do |column, key|
           list = rows.filter_map { |r| r["times"][key] }
           [column, Bench::Stats.geomean(list.map { |t| [t, 0.001].max })] if !rows.empty? && list.size == rows.size
         end.to_h
@@ -129,7 +129,7 @@ module Compare
 
     def segments
       group = "Handing over and other nodes"
-      local = figures("segments", "local") { |l| Compare.cases(l, { "kumi" => "put + take by key", "CRuby" => "Queue push + pop", "CRuby, YJIT" => "Queue push + pop", "Go" => "mailbox, channel", "Erlang" => "mailbox, channel" }) }
+      local = figures("segments", "local") { |l| Compare.cases(l, { "kumi" => "put + take by key", "CRuby" => "Queue push + pop", "CRuby, YJIT" => "Queue push + pop", "JRuby" => "Queue push + pop", "Go" => "mailbox, channel", "Erlang" => "mailbox, channel" }) }
       remote = figures("segments", "remote") { |l| Compare.turns(l, "kumi" => "kumi put", "CRuby" => "Rinda write", "Erlang" => "BEAM send, receive", "Rust or C" => "Redis RPUSH") }
       [Row.new(group, "put and take on one node", "ns", local, false, "A segment's put and take beside a `Queue`, a channel and a mailbox, which have no keys, leases or places."),
        Row.new(group, "acknowledged put of 64 B on another node", "µs", remote, false, "Erlang: 64 B there and back; CRuby: Rinda; Redis (C): RPUSH, nothing kept on disk.")]

@@ -5,7 +5,11 @@ require "fileutils"
 
 module Bench
   # `kind` is the programs' extension: "rb", "go", "erl" or "c".
-  Runtime = Struct.new(:name, :kind, :command, :env)
+  Runtime = Struct.new(:name, :kind, :command, :env) do
+    def cruby? = name.start_with?("ruby")
+    # Has a thread of the operating system for each of its own.
+    def system_threads? = cruby? || name == "JRuby"
+  end
 
   class Suite
     attr_reader :options, :programs, :report, :quick, :reps, :kumi, :fixed, :rubies, :peers, :absent, :callgrind, :scale, :cores, :redis, :servers, :work

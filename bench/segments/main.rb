@@ -5,4 +5,4 @@ require_relative "../lib/command"
 
 method = "Figures are medians of %<reps>d interleaved rounds, and those of one process alone the best, unless a section says otherwise. Times are taken inside the programs, after they have loaded."
 Bench::Command.new("bench/segments/run", "Data segments and code segments", method, programs: File.join(__dir__, "programs"),
-                   peers: %w[Go BEAM cc Redis], values: { "minutes" => :Float }).run(ARGV)
+                   peers: %w[Go BEAM JRuby cc Redis], values: { "minutes" => :Float }).run(ARGV)

@@ -5,4 +5,4 @@ require_relative "lib/paper"
 
 method = "Each figure is the best of %<reps>d interleaved rounds, as in the paper, unless its section says otherwise (shrinking, fairness, idle: medians)."
 Bench::Command.new("bench/threads/run", "Threads, fibers and stacks", method, programs: File.join(__dir__, "programs"),
-                   peers: %w[Go BEAM cc], binaries: %w[fixed], flags: %w[callgrind]).run(ARGV)
+                   peers: %w[Go BEAM JRuby cc], binaries: %w[fixed], flags: %w[callgrind]).run(ARGV)

@@ -7,7 +7,7 @@ module Bench
     TEXT
     number = Heap.transactions(suite, 2)
     runtimes = [Heap.default(suite), Heap.off(suite), *suite.rubies, *suite.peers]
-    items = runtimes.flat_map { |r| (r.name.start_with?("ruby") ? [2] : [1, 2]).map { |w| [r, w] } }
+    items = runtimes.flat_map { |r| (r.cruby? ? [2] : [1, 2]).map { |w| [r, w] } }
     found = suite.rounds(items) do |(r, w), _|
       words = { warehouses: 2, transactions: number }
       # JRuby's compiler needs longer to warm up.
@@ -19,7 +19,7 @@ module Bench
     report.table(["runtime", "workers", "transactions/s", "us of processor each", "highest MB", "collections", "stood still s"], items.map do |i|
       runs = found[i]
       name = %w[default off].include?(i[0].name) ? "kumi, #{i[0].name}" : i[0].name
-      [name, i[0].name.start_with?("ruby") ? "-" : i[1].to_s, Bench.figure(Heap.median(runs, &:tps)),
+      [name, i[0].cruby? ? "-" : i[1].to_s, Bench.figure(Heap.median(runs, &:tps)),
        (v = Heap.median(runs) { |r| r.cpu && r.cpu / (number * 2) * 1e6 }) ? format("%.1f", v) : "-",
        Bench.mb(Heap.median(runs, &:memory)), Bench.figure(Heap.median(runs, &:stops)), (s = Heap.median(runs, &:stopped)) && format("%.4f", s)]
     end)

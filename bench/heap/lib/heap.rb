@@ -16,10 +16,9 @@ module Bench
       "1/4" => { "KUMI_TLH_SITES" => "history", "KUMI_TLH_RATIO" => "4" }
     }.freeze
 
-    # Perfect foresight, by counting: everything is born in the widest windows, no site is ever sent elsewhere, and what dies
-    # unpublished is what foresight would have put there. KUMI_TLH_COUNT asks a build that can for a count over all of the run
-    # (`ideal_bytes`); others ignore it.
-    IDEAL = { "KUMI_TLH_SITES" => "none", "KUMI_WINDOW" => "256", "KUMI_TLH_COUNT" => "1" }.freeze
+    # Perfect foresight, by counting: everything is born in the widest nurseries, no site is ever sent elsewhere, and what is never
+    # published is what foresight would have put there.
+    IDEAL = { "KUMI_TLH_SITES" => "none", "KUMI_WINDOW" => "256" }.freeze
 
     # One run: figures of GC.stat between two moments, its time, and what a program says of itself.
     Run = Struct.new(:gc, :seconds, :cpu, :checksum, :tps, :memory, :raw) do
@@ -28,8 +27,8 @@ module Bench
       def allocated = self["private_bytes"] && self["shared_bytes"] && self["private_bytes"] + self["shared_bytes"]
       def misspeculated = self["published_bytes"] && self["retired_bytes"] && self["published_bytes"] + self["retired_bytes"]
 
-      # Bytes that foresight would have given windows: the count where there is one, else all that was never published.
-      def ideal = self["ideal_bytes"] || (self["private_bytes"] && self["published_bytes"] && self["private_bytes"] - self["published_bytes"])
+      # Bytes that foresight would have given nurseries: all that was never published.
+      def ideal = self["private_bytes"] && self["published_bytes"] && self["private_bytes"] - self["published_bytes"]
 
       # Shares of the allocated bytes: freed by window collections, allocated there in vain, born outside.
       def fates

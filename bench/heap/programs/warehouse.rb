@@ -21,10 +21,10 @@ class Dice
     (@state >> 8) % n
   end
 
-  def between(low, high) = low + below(high - low + 1)
+  def between(low, high) low + below(high - low + 1); end
 
   # Some come up far more often than others (NURand).
-  def skewed(spread, n) = (below(spread) | below(n)) % n
+  def skewed(spread, n) (below(spread) | below(n)) % n; end
 
   def text(words)
     out = +""
@@ -35,7 +35,7 @@ class Dice
     out
   end
 
-  def self.last_name(n) = SYLLABLES[n / 100 % 10] + SYLLABLES[n / 10 % 10] + SYLLABLES[n % 10]
+  def self.last_name(n); SYLLABLES[n / 100 % 10] + SYLLABLES[n / 10 % 10] + SYLLABLES[n % 10]; end
 end
 
 class Item
@@ -78,7 +78,7 @@ class Address
     @zip = dice.between(10_000, 99_999)
   end
 
-  def to_s = "#{@street}, #{@zip} #{@city}"
+  def to_s; "#{@street}, #{@zip} #{@city}"; end
 end
 
 class Customer
@@ -137,8 +137,8 @@ class Order
     @carrier = nil
   end
 
-  def add(line) = @lines << line
-  def total = @lines.sum(&:amount)
+  def add(line) @lines << line; end
+  def total; @lines.sum(&:amount); end
 end
 
 History = Struct.new(:customer, :district, :amount, :at, :text)
@@ -224,8 +224,8 @@ class Warehouse
   end
 
   # Money that came in here; and what another warehouse's thread took for us.
-  def take(amount) = @paid += amount
-  def take_elsewhere(amount) = @lock.synchronize { @elsewhere += amount }
+  def take(amount) @paid += amount; end
+  def take_elsewhere(amount) @lock.synchronize { @elsewhere += amount }; end
 
   def record(history)
     @history[@clock % @history.size] = history
@@ -248,7 +248,7 @@ class Warehouse
     @served += 1
   end
 
-  def total = (@checksum + @paid + @elsewhere) % 1_000_000_007
+  def total; (@checksum + @paid + @elsewhere) % 1_000_000_007; end
 end
 
 # A transaction draws its input when it is made, is performed once, and shows its outcome.
@@ -270,7 +270,7 @@ class Transaction
     district.customers[dice.skewed(1023, district.customers.size)]
   end
 
-  def self.money(cents) = "#{cents / 100}.#{(cents % 100).to_s.rjust(2, "0")}"
+  def self.money(cents); "#{cents / 100}.#{(cents % 100).to_s.rjust(2, "0")}"; end
 
   # The lines of a screen: a head, pairs of names and values, and what follows.
   def show(title, fields, rows = [])
@@ -340,7 +340,7 @@ class Payment < Transaction
 end
 
 class OrderStatus < Transaction
-  def draw(dice) = @customer = draw_customer(dice, @district)
+  def draw(dice) @customer = draw_customer(dice, @district); end
 
   def perform
     @order = @customer.last_order
@@ -355,7 +355,7 @@ class OrderStatus < Transaction
 end
 
 class Delivery < Transaction
-  def draw(dice) = @carrier = dice.between(1, 10)
+  def draw(dice) @carrier = dice.between(1, 10); end
 
   def perform
     @done = @warehouse.districts.map do |district|
@@ -370,11 +370,11 @@ class Delivery < Transaction
     end
   end
 
-  def screen = show("Delivery", [["Warehouse", @warehouse.id], ["Carrier", @carrier]], @done)
+  def screen; show("Delivery", [["Warehouse", @warehouse.id], ["Carrier", @carrier]], @done); end
 end
 
 class StockLevel < Transaction
-  def draw(dice) = @threshold = dice.between(10, 20)
+  def draw(dice) @threshold = dice.between(10, 20); end
 
   def perform
     items = @district.recent(20).flat_map { |o| o.lines.map(&:stock) }.uniq(&:item)
@@ -423,12 +423,12 @@ class Company
     [taken, per_second]
   end
 
-  def total_served = @warehouses.sum(&:served)
-  def checksum = @warehouses.reduce(7) { |sum, w| (sum * 31 + w.total) % 1_000_000_007 }
+  def total_served; @warehouses.sum(&:served); end
+  def checksum; @warehouses.reduce(7) { |sum, w| (sum * 31 + w.total) % 1_000_000_007 }; end
 
   private
 
-  def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  def now; Process.clock_gettime(Process::CLOCK_MONOTONIC); end
 
   def timed
     from = now

@@ -11,11 +11,11 @@ module Bench
       itself), a process's mailbox, a channel with room for 16, a tuple space in the process.
     TEXT
     n = suite.quick ? 50_000 : 500_000
-    only = ->(kinds, mode, count = n) { ->(r) { [mode, r.name.start_with?("ruby") ? count / 10 : count] if kinds.include?(r.name[/\A\w+/]) } }
+    only = ->(kinds, mode, count = n) { ->(r) { [mode, r.system_threads? ? count / 10 : count] if kinds.include?(r.name[/\A\w+/]) } }
     one = [["put + take by key", "key", %w[kumi]], ["put + take by name", "string", %w[kumi]], ["update", "update", %w[kumi]], ["peek", "peek", %w[kumi]],
-           ["Queue push + pop", "queue", %w[kumi ruby]], ["Ractor send + receive", "ractor", %w[kumi ruby]],
+           ["Queue push + pop", "queue", %w[kumi ruby JRuby]], ["Ractor send + receive", "ractor", %w[kumi ruby]],
            ["mailbox, channel", "alone", %w[BEAM Go]], ["Rinda write + take", "rinda", %w[ruby], n / 10]]
-    two = [["two threads, segments", "pair-key", %w[kumi]], ["two threads, Queue", "pair-queue", %w[kumi ruby], n / 5],
+    two = [["two threads, segments", "pair-key", %w[kumi]], ["two threads, Queue", "pair-queue", %w[kumi ruby JRuby], n / 5],
            ["two threads, Ractor", "pair-ractor", %w[kumi ruby], n / 10], ["two threads, mailbox, channel", "pair", %w[BEAM Go]]]
     cases = one.map { |name, mode, kinds, count| [name, "local", only.(kinds, mode, count || n), ONE] }
     cases += [[ONE, "1 worker"], [TWO, "2 workers"]].flat_map do |env, words|

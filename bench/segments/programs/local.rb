@@ -2,7 +2,7 @@
 # One thread puts and takes: key, string (segments, by the key's object or its name), update, peek, queue, ractor, rinda.
 # Two threads hand a number there and back: pair-key, pair-queue, pair-ractor.
 # usage: local.rb MODE N
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+def now; Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond); end
 
 mode = ARGV[0] || "key"
 n = Integer(ARGV[1] || 10_000)

@@ -26,7 +26,7 @@ module Bench
     large = suite.quick ? [100_000] : [100_000, 1_000_000]
     runtimes = suite.runtimes("sleepers")
     items = (steps + large).flat_map do |n|
-      runtimes.reject { |r| n > 10_000 && r.name.start_with?("ruby") }.map { |r| [r, n] }
+      runtimes.reject { |r| n > 10_000 && r.system_threads? }.map { |r| [r, n] }
     end
     found = suite.rounds(items) do |(r, n), _|
       Bench.resident(suite, r, "sleepers", n) do |child|
@@ -83,7 +83,7 @@ module Bench
     TEXT
     n = suite.quick ? 20_000 : 100_000
     items = suite.runtimes("deep_sleepers").flat_map do |r|
-      count = r.name.start_with?("ruby") ? 10_000 : n
+      count = r.system_threads? ? 10_000 : n
       modes = r.kind == "rb" ? %w[blocks procs] : %w[blocks]
       modes.flat_map { |m| [[r, m, 0], [r, m, count]] }
     end

@@ -1,7 +1,7 @@
 # One thread sleeps 1 ms again and again while BURNERS threads compute without a pause; prints how late it ran, in
 # microseconds: median, 99th percentile, longest.
 # usage: fairness.rb BURNERS SECONDS
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+def now; Process.clock_gettime(Process::CLOCK_MONOTONIC); end
 burners = Integer(ARGV[0] || 2)
 seconds = Float(ARGV[1] || 1)
 done = false

@@ -1,6 +1,6 @@
 # THREADS threads add to a counter N times together, each time under the mutex; prints nanoseconds per addition.
 # usage: mutex.rb THREADS N
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+def now; Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond); end
 threads = Integer(ARGV[0] || 1)
 n = Integer(ARGV[1] || 100_000) / threads
 lock = Mutex.new

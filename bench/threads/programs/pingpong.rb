@@ -2,7 +2,7 @@
 # block: both wait in Queue#pop. pairs: two such pairs at once. poll: both look until their queue has something, and
 # pass, so that both stay busy. burn: a blocking pair beside two threads that only compute.
 # usage: pingpong.rb block|pairs|poll|burn N
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+def now; Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond); end
 mode = ARGV[0] || "block"
 n = Integer(ARGV[1] || 10_000)
 

@@ -1,14 +1,14 @@
 # What one operation on a core object that all threads share costs: THREADS threads do N of them each; prints nanoseconds
 # per operation of one thread, the loop included ("loop" does nothing else).
 # usage: shared_ops.rb OPERATION THREADS N
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+def now; Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond); end
 operation = ARGV[0] || "loop"
 threads = Integer(ARGV[1] || 1)
 n = Integer(ARGV[2] || 100_000)
 
 class Holder
   attr_accessor :value
-  def initialize = @value = 0
+  def initialize; @value = 0; end
 end
 A = Array.new(1024, 1)
 H = Array.new(1024) { |i| [i, 1] }.to_h

@@ -1,7 +1,7 @@
 # Figure 7's program: N threads that sleep. Prints "ready SECONDS" when all of them do; a line "join" on
 # standard input wakes and joins them ("joined SECONDS"); the end of input ends the program.
 # usage: sleepers.rb N
-def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+def now; Process.clock_gettime(Process::CLOCK_MONOTONIC); end
 n = Integer(ARGV[0] || 1000)
 from = now
 threads = (0...n).map { Thread.new { sleep } }

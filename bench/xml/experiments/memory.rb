@@ -46,7 +46,7 @@ module Bench
           a && b && b > 0 ? a / b.to_f : nil
         end
         shares = KEPT.keys.to_h { |m| [m, found[[m, usual]].grep(Array).filter_map { |_, list| reclaimed(list) }] }
-        report.note("Over ED's, young space #{usual} MB, beside the paper's table 3 (its memory is the least that the program needs, ours the highest resident) and what table 4 has of the server compiler:")
+        report.note("Over ED's, young space #{usual} MB, beside the paper's table 3 (its memory is the least that the program needs, ours the highest resident) and what table 4 has of the server compiler. Freed by young collections: ours over all of a run, the paper's (figure 14) once one input has ended:")
         report.table(["mode", "total", "paper's, table 3", "paper's, table 4", "collections' time", "paper's", "memory", "paper's", "freed by young %", "paper's"], KEPT.keys.map do |m|
           server = Paper::TABLE_4[m][0] / Paper::TABLE_4["ED"][0].to_f
           [m, *[over.(m, :total), Paper.over_ed(m, :total), server, over.(m, :collections), Paper.over_ed(m, :collections), over.(m, :memory), Paper.over_ed(m, :memory)].map { |v| v && format("%.3f", v) },
