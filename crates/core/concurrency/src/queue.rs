@@ -131,7 +131,7 @@ impl Locked<'_> {
         }
         self.q.count.store(self.q.count.load(Relaxed) + 1, Release);
     }
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, cx: &mut Cx, v: Value) {
         self.add(v);
         cx.heap.charge(8);

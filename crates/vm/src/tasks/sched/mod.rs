@@ -46,7 +46,15 @@ impl Cx {
     ///
     /// # Panics
     /// When the system gives no readiness queue; who begins something asks `begin_sched` first.
+    #[inline]
     pub fn sched(&self) -> &Sched {
+        match self.sched_cell().get() {
+            Some(s) => s,
+            None => self.made_sched(),
+        }
+    }
+    #[cold]
+    fn made_sched(&self) -> &Sched {
         if let Err(e) = self.begin_sched() {
             panic!("the system gives no readiness queue: {e}");
         }

@@ -48,6 +48,7 @@ impl Cx {
         self.then(Onward::Run)
     }
     /// Makes a fiber of this thread (or its first task) the running one.
+    #[inline]
     pub(super) fn switch_fiber(&mut self, id: u64) {
         let Some(t) = self.tasks.get_changing(id) else { return };
         if self.task.state() != State::Done {

@@ -163,18 +163,21 @@ impl TaskTable {
     /// The task of that number, when it still is.
     #[inline]
     pub fn get(&self, id: u64) -> Option<TaskPtr> {
+        self.find(id).map(|(_, t)| t)
+    }
+    #[inline(always)]
+    fn find(&self, id: u64) -> Option<(&Slot, TaskPtr)> {
         let s = self.slots.get(id as u32 as usize)?;
         let p = NonNull::new(s.task.load(Acquire))?;
-        (s.generation.load(Relaxed) == (id >> 32) as u32).then_some(TaskPtr(p))
+        (s.generation.load(Relaxed) == (id >> 32) as u32).then_some((s, TaskPtr(p)))
     }
     /// The same, which is about to run, or to hold something else.
     #[inline]
     pub(crate) fn get_changing(&self, id: u64) -> Option<TaskPtr> {
-        let t = self.get(id)?;
+        let (s, t) = self.find(id)?;
         // Looked at first: the slots beside it are other workers' business.
-        let changed = &self.slots[id as u32 as usize].changed;
-        if !changed.load(Relaxed) {
-            changed.store(true, Relaxed);
+        if !s.changed.load(Relaxed) {
+            s.changed.store(true, Relaxed);
         }
         Some(t)
     }
