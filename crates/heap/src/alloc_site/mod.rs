@@ -6,8 +6,8 @@
 //! that does not record costs nothing. Whenever enough fates of one site are known, its counts go to the
 //! runtime's [`AllocSiteBook`], where counts of all workers meet and the site's [`Strategy`] is decided.
 //!
-//! Here are the words for it, and what a heap does at its loop's sites. The worker's counts: `site/table.rs`; history and
-//! decisions: `site/book.rs`; by what rules: `site/policy.rs`; where the loop is: `site/probe.rs`.
+//! Here are the words for it, and what a heap does at its loop's sites. The worker's counts: `alloc_site/table.rs`; history and
+//! decisions: `alloc_site/book.rs`; by what rules: `alloc_site/policy.rs`; where the loop is: `alloc_site/probe.rs`.
 //!
 //! Invariant: while the present place is not [`BirthPlace::Nursery`], every birth takes the slow path, and what was born
 //! there and may yet be filled is in [`Sites::born`] until its flags have reached what it holds.
