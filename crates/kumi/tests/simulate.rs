@@ -103,6 +103,20 @@ fn chance_follows_from_a_seed_and_the_bound_has_no_collections() {
 }
 
 #[test]
+fn adaptive_policies_go_by_the_numbers_that_are_given() {
+    let f = Folder::new("thresholds");
+    let pattern = ["--pattern", "cky", "--nodes", "8", "--policy", "AS,FI,FS", "--json"];
+    let ends = |more: &[&str]| -> Vec<u64> {
+        let out = shows(&f.0, &[&pattern[..], more].concat());
+        out.split("\"end\": ").skip(1).map(|p| p.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()).collect()
+    };
+    let paper = ends(&[]);
+    assert_eq!(paper, ends(&["--thresholds", "harmed=0.3,harmed-share=0.125,idle=0.5,idle-share=0.5,notice-share=0.0625"]));
+    // Nobody is ever harmed or idle: it goes over to independence, and stays.
+    let deaf = ends(&["--thresholds", "harmed=1000,idle=0.000001,notice-share=1"]);
+    assert!(paper[1..] == deaf[1..] && deaf[0] > paper[0] * 11 / 10, "{paper:?} {deaf:?}");
+}
+#[test]
 fn the_cluster_is_what_switches_and_a_file_say() {
     let f = Folder::new("cluster");
     f.write("a.trace", SMALL);
@@ -142,6 +156,9 @@ fn what_can_not_be_is_said_with_its_place() {
     says(2, &["--pattern", "bh", "--nodes", "5000"], "from 1 to 4096");
     says(2, &["a.trace", "--policy", "FX"], "\"FX\" is no policy: all, independent");
     says(2, &["a.trace", "--policy"], "--policy needs");
+    says(2, &["a.trace", "--thresholds", "harmed"], "--thresholds needs NAME=VALUE, such as harmed=0.2");
+    says(2, &["a.trace", "--thresholds", "luck=1"], "\"luck\" is no threshold: c, f, harmed");
+    says(2, &["a.trace", "--thresholds", "idle=0.5,f=NaN"], "f is a number above 1, at most 1000000, not \"NaN\"");
     says(2, &["a.trace", "--colour"], "unknown option --colour");
     says(2, &["a.trace", "--timeline", "a.svg"], "--timeline is of one policy");
     says(2, &["a.trace", "--round-trip", "40"], "--round-trip is a time, such as 40us");

@@ -8,9 +8,10 @@
 mod cluster;
 mod recorded;
 mod report;
+mod thresholds;
 
 use cluster::Cluster;
-use kumi_schedule::Policy;
+use kumi_schedule::{Policy, Thresholds};
 use kumi_simulate::generate::{Pattern, Shape};
 use kumi_simulate::recording::As;
 use kumi_simulate::{Drawing, Options, Outcome, Setting, Time, Trace, replay};
@@ -27,6 +28,9 @@ equal. TRACE is a file (docs/SIMULATE.md), - standard input, or a folder of reco
       --policy NAME    when nodes collect: all (which is so without it), or names with commas between: independent (FI),
                        synchronised (FS), adaptive-synchronised (AS), adaptive-independent (AI), staggered, forecast,
                        measured, interruptible, combined
+      --thresholds NAME=VALUE,...
+                       other numbers than the paper's (in brackets): c (0.8) and f (3) of its heaps' growth; harmed (0.3),
+                       harmed-share (1/8), idle (0.5), idle-share (0.5), notice-share (1/16) of AS and AI
       --setting NAME   the cluster: ap1000 (the paper's machine, which is so without it), local (processes of one
                        machine of today's), recorded (the same for recordings, which have their collections' costs: so
                        without it), or a TOML file with the names below, and setting
@@ -109,6 +113,7 @@ struct Asked {
     how: As,
     no_overhead: bool,
     slower: f64,
+    thresholds: Thresholds,
 }
 
 /// What is replayed, and how it is called.
@@ -136,7 +141,8 @@ fn run(args: &[String]) -> Result<String, Failed> {
     // A pattern's seed has done its part.
     let seed = asked.seed.filter(|_| asked.pattern.is_none());
     for policy in policies {
-        let options = Options { drawing, seed, ..Options::new(*policy) };
+        let mut options = Options { drawing, seed, ..Options::new(*policy) };
+        options.nodes.thresholds = asked.thresholds;
         let outcome = replay(&trace, &setting, &options).map_err(|e| Failed::Work(format!("{name}, {}: {e}", policy.name())))?;
         outcomes.push(outcome);
     }
@@ -179,6 +185,7 @@ fn read(args: &[String]) -> Result<Option<Asked>, String> {
         how: As::Allocated,
         no_overhead: false,
         slower: 1.0,
+        thresholds: Thresholds::default(),
     };
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
@@ -207,6 +214,7 @@ fn read(args: &[String]) -> Result<Option<Asked>, String> {
                     .filter(|n| (1e-6..=1e6).contains(n))
                     .ok_or(format!("--slower needs a number from 10^-6 to 10^6, not {n:?}"))?;
             }
+            "--thresholds" => a.thresholds = thresholds::read(&value("NAME=VALUE")?)?,
             "--policy" => a.policies = policies(&value("a policy's name, or all")?)?,
             "--pattern" => {
                 let name = value("a pattern's name")?;
