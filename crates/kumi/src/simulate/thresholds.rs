@@ -22,7 +22,8 @@ const NAMES: [(&str, Field, f64, f64); 7] = [
 pub fn read(text: &str) -> Result<Thresholds, String> {
     let mut t = Thresholds::default();
     for part in text.split(',') {
-        let (name, value) = part.split_once('=').ok_or_else(|| format!("--thresholds needs NAME=VALUE, such as harmed=0.2, not {part:?}"))?;
+        let (name, value) =
+            part.split_once('=').ok_or_else(|| format!("--thresholds needs NAME=VALUE, such as harmed=0.2, not {part:?}"))?;
         let names = || NAMES.map(|n| n.0).join(", ");
         let (_, field, above, most) =
             NAMES.iter().find(|n| n.0 == name.trim()).ok_or_else(|| format!("{name:?} is no threshold: {}", names()))?;
