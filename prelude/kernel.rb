@@ -74,6 +74,8 @@ module KumiSys
   # Writes the report of an exception that ends the program, unless it is a plain exit or a signal.
   def self.report_end(exc)
     return if __same(exc, nil) || __is_a(exc, SystemExit) || __is_a(exc, SignalException)
+    # What a switch asked for has no line that could be named.
+    $stderr.write("kumi: ") if __ivar_get(exc, :@__by_switch) && exc.backtrace == []
     $stderr.write(report(exc))
   end
 

@@ -88,8 +88,11 @@ module KumiSys
     find_feature(path) || load_error(path)
   end
 
-  # Were gems not switched off? The constant then stands for a file that is loaded when it is needed.
-  def self.gems? = !__same(__const_find(Object, :Gem, false, false), nil)
+  # Were gems not switched off? The constant then stands for a file that is loaded when it is needed; a folder of KUMI_LIB
+  # may lack it.
+  def self.gems?
+    !__same(__const_find(Object, :Gem, false, false), nil) && (find_feature("rubygems") || feature_loaded?("rubygems"))
+  end
 
   # Loads a file unless that was done. A thread that wants what another one is loading waits for it, and loads it
   # itself when the other failed; a thread that comes back to a file it is loading goes on with what there is.

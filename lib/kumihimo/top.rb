@@ -14,12 +14,12 @@ module Kumihimo
       Shows how a node stands: keys, code segments, rates, collections, dead letters. ADDRESS is what the node printed for
       its page (kumi node NAME --web ADDR, or Kumihimo::Segments.web): http://127.0.0.1:9300/?token=..., or 127.0.0.1:9300.
 
-          --token TOKEN    what the page asks for, where the address does not have it
-          --part TEXT      only keys whose names contain this
-          --every SECONDS  between two looks (1)
-          --once           look once, print and end; so does output that is no terminal
-          --json           print what the node says, as JSON, once
-      -h, --help           this page
+            --token TOKEN    what the page asks for, where the address does not have it
+            --part TEXT      only keys whose names contain this
+            --every SECONDS  between two looks (1)
+            --once           look once, print and end; so does output that is no terminal
+            --json           print what the node says, as JSON, once
+        -h, --help           this page
 
       Keys: / and a text and Enter show keys that contain it, q ends.
       The token may stand in the environment: KUMI_TOP_TOKEN.
@@ -82,7 +82,9 @@ module Kumihimo
       end
       case answer.code
       when "200" then JSON.parse(answer.body, symbolize_names: true)
-      when "401" then raise Refused, "#{@uri.host}:#{@uri.port} asks for its token: give the address as the node printed it, or --token"
+      when "401"
+        why = @token ? "this is not its token; the node printed it with the page's address" : "it asks for its token: give the address as the node printed it, or --token"
+        raise Refused, "#{@uri.host}:#{@uri.port}: #{why}"
       else raise Refused, "#{@uri.host}:#{@uri.port} answers #{answer.code}: #{answer.body.to_s[0, 200]}"
       end
     rescue SystemCallError, SocketError, IOError, Timeout::Error, Net::ProtocolError => error

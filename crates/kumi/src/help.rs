@@ -34,9 +34,9 @@ Usage: kumi [options] [--] [FILE [arguments]]
   -h, --help      this short page, the long one
 ";
 
-const MORE: &str = "\
-  --version, --copyright
-  --encoding ex[:in], --external-encoding ex, --internal-encoding in
+const MORE: &str = concat!(
+    "  --version, --copyright\n",
+    "  --encoding ex[:in], --external-encoding ex, --internal-encoding in
   --enable feature, --disable feature
                   frozen-string-literal, gems, rubyopt (others are accepted, and do nothing)
   --dump insns    show the compiled program
@@ -52,7 +52,8 @@ const MORE: &str = "\
                   where a profile goes, standard error otherwise; as JSON when the name ends in .json
   --profile-top n lines shown (30)
 
-Environment:
+Environment (docs/VARIABLES.md has all):
+  KUMI_WORKERS    how many threads run at once; otherwise as many as the process has cores
   RUBYOPT         switches that stand before those of the command line
   RUBYLIB         folders for require, behind those of -I
   RUBY_THREAD_VM_STACK_SIZE
@@ -64,14 +65,36 @@ Environment:
   KUMI_HEAP_MAX   limit of live memory, such as 512M; otherwise what the machine, the control group and
                   ulimit -v leave
   KUMI_GC_LOG     as --gc-log: 1, all, FILE or all,FILE
-  KUMI_GC         interruptible: full collections go in slices of a millisecond, between which the
+  KUMI_GC         plain: young and full collections, each in one stop (so it is without the variable);
+                  interruptible: full collections go in slices of a millisecond, between which the
                   program goes on; full: there are no others
   KUMI_GC_STRESS  n: collect garbage at every n-th safepoint
   KUMI_STACK_STRESS
                   n: move a stack at every n-th point where it could grow
 
 Called by the name ruby, the command is a Ruby interpreter; called irb, a REPL.
+"
+);
+
+/// The page of `kumi irb`.
+const IRB: &str = "\
+Usage: kumi irb [options] [FILE [arguments]]
+
+Runs Ruby line by line, and shows each value: as it is typed, or as FILE has it. The command does the same under the name irb.
+Where a text is not complete yet, another line is asked for. Ctrl-C gives a line up; exit or Ctrl-D ends.
+
+  -r library      require it first
+  -I dir          folders for require, before all others
+  -w, -W0         warnings: all, none
+  -h, --help      this page
+
+kumi --help has the other options and the variables of the environment.
 ";
+
+/// The page of `kumi irb`.
+pub fn irb() -> &'static str {
+    IRB
+}
 
 /// The text; the short form fits on one screen.
 pub fn text(short: bool) -> String {

@@ -89,6 +89,10 @@ fn main() {
     let mut settings = match parsed {
         Ok(s) => s,
         Err(m) => {
+            if let Some((of, m)) = of.zip(of.and_then(|of| kumi::node::unknown(of, &m))) {
+                kumi::say::err(format_args!("kumi {of}: {m}\nkumi {of} --help tells more."));
+                std::process::exit(2);
+            }
             kumi::say::err(format_args!("{}: {m}", of.map_or_else(|| me.clone(), |of| format!("{me} {of}"))));
             std::process::exit(1);
         }
@@ -96,6 +100,7 @@ fn main() {
     match settings.instead {
         Some(Instead::Version) => return kumi::say::out(format_args!("{}\n", Identity::description())),
         Some(Instead::Copyright) => return kumi::say::out(format_args!("{}\n", Identity::COPYRIGHT)),
+        Some(Instead::Help { .. }) if as_irb => return kumi::say::out(help::irb()),
         Some(Instead::Help { short }) => return kumi::say::out(help::text(short)),
         None => {}
     }

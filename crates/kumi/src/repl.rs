@@ -217,6 +217,7 @@ pub fn run(s: Settings) -> i32 {
     run::set_up(&mut cx, &s, "irb");
     for r in &s.requires {
         if cx.eval_system(format!("require {}", run::quote(r)).as_bytes(), "<internal:command>", 1).is_err() {
+            run::by_switch(&mut cx);
             return run::finish(&mut cx, &s, Some(kumi_vm::Exit::Raise));
         }
     }

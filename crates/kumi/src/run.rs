@@ -79,7 +79,11 @@ pub fn run(mut s: Settings) -> i32 {
             cx.set_global_of(s, v);
         }
     }
+    if let Err(m) = encodings(&mut cx, &s) {
+        return fail(&m);
+    }
     if let Err(e) = prepare(&mut cx, &s) {
+        by_switch(&mut cx);
         return finish(&mut cx, &s, Some(e));
     }
     let mut script = script;
@@ -123,6 +127,14 @@ pub fn run(mut s: Settings) -> i32 {
     kumi_vm::memory_limits::forget_startup();
     let done = open_data(&mut cx, &script, compiled.data).and_then(|()| cx.run_main(compiled.iseq));
     finish(&mut cx, &s, done.err())
+}
+
+/// Says of the pending exception that a switch led to it: it may have no line to be named.
+pub(crate) fn by_switch(cx: &mut Cx) {
+    let (exc, name) = (cx.pending.exc, cx.intern("@__by_switch"));
+    if exc.is_heap() {
+        cx.ivar_set(exc, name, Value::TRUE);
+    }
 }
 
 fn fail(message: &str) -> i32 {
@@ -336,15 +348,19 @@ fn open_data(cx: &mut Cx, script: &Script, data: Option<usize>) -> Result<(), Ex
     cx.eval_system(ruby.as_bytes(), "<internal:command>", 1).map(|_| ())
 }
 
+/// The encodings that the command line names.
+fn encodings(cx: &mut Cx, s: &Settings) -> Result<(), String> {
+    for (which, name) in [("external", &s.external), ("internal", &s.internal)] {
+        let Some(name) = name else { continue };
+        let ruby = format!("Encoding.default_{which} = {}", quote(name));
+        cx.eval_system(ruby.as_bytes(), "<internal:command>", 1).map_err(|_| format!("unknown encoding name - {name} (RuntimeError)"))?;
+    }
+    Ok(())
+}
+
 /// What few command lines ask for is said in Ruby, and run before the program.
 fn prepare(cx: &mut Cx, s: &Settings) -> Result<(), Exit> {
     let mut ruby = String::new();
-    if let Some(e) = &s.external {
-        ruby.push_str(&format!("Encoding.default_external = {}\n", quote(e)));
-    }
-    if let Some(e) = &s.internal {
-        ruby.push_str(&format!("Encoding.default_internal = {}\n", quote(e)));
-    }
     match s.record_separator {
         Some(PARAGRAPH) => ruby.push_str("$/ = \"\".freeze\n"),
         Some(n) if n > 0xff => ruby.push_str("$/ = nil\n"),

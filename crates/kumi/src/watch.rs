@@ -10,10 +10,11 @@ use std::io::Write;
 /// # Errors
 /// A file that cannot be written, as a message.
 pub fn begin(cx: &mut Cx, s: &Settings) -> Result<(), String> {
-    let wanted = s.gc_log.clone().or_else(|| std::env::var("KUMI_GC_LOG").ok().filter(|t| !t.is_empty()));
-    if let Some(log) = wanted.and_then(|t| GcLog::parse(&t)) {
+    let variable = || std::env::var("KUMI_GC_LOG").ok().filter(|t| !t.is_empty()).map(|t| (t, "KUMI_GC_LOG"));
+    let wanted = s.gc_log.clone().map(|t| (t, "--gc-log")).or_else(variable);
+    if let Some((log, said_by)) = wanted.and_then(|(t, by)| Some((GcLog::parse(&t)?, by))) {
         let file = match &log.file {
-            Some(f) => Some(File::options().append(true).create(true).open(f).map_err(|e| format!("{f}: {e} (--gc-log)"))?),
+            Some(f) => Some(File::options().append(true).create(true).open(f).map_err(|e| format!("{f}: {e} ({said_by})"))?),
             None => None,
         };
         let level = if log.nurseries { Level::All } else { Level::Nodes };

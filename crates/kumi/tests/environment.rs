@@ -43,7 +43,7 @@ fn every_variable_of_the_documents_tells_when_it_cannot_be_used() {
         // Whatever is no level of the log is a file; one that cannot be written ends the program.
         if name == "KUMI_GC_LOG" {
             let (out, err) = under(name, "/nowhere/at/all", &["-e", "print 1"]);
-            assert!(out.is_empty() && err.contains("/nowhere/at/all"), "{err}");
+            assert!(out.is_empty() && err.contains("/nowhere/at/all") && err.ends_with("(KUMI_GC_LOG)\n"), "{err}");
             continue;
         }
         let (out, err) = under(name, "no such thing", &["-e", "print 1"]);
@@ -56,6 +56,14 @@ fn every_variable_of_the_documents_tells_when_it_cannot_be_used() {
         }
         assert_eq!(under(name, "", &["-e", "print 1"]), ("1".into(), String::new()), "{name}");
     }
+}
+
+#[test]
+fn a_library_that_is_not_there_is_named_and_not_what_it_would_have_had() {
+    let (out, err) = under("KUMI_LIB", "/no/such/folder", &["-e", "require 'json'"]);
+    assert!(out.is_empty() && err.contains("cannot load such file -- json (LoadError)") && !err.contains("Gem"), "{err}");
+    let (_, err) = under("RUBYOPT", "-rnope", &["-e", "1"]);
+    assert_eq!(err, "kumi: cannot load such file -- nope (LoadError)\n");
 }
 
 #[test]

@@ -68,7 +68,7 @@ const CHECKS: &[Check] = &[
     ("-U", &["-U", "-e", "p Encoding.default_internal.to_s"], "", Out("\"UTF-8\"\n")),
     ("-d", &["-d", "-e", "p $DEBUG"], "", Out("true\n")),
     ("-h", &["-h"], "", Has("Usage: ")),
-    ("--help", &["--help"], "", Has("Environment:")),
+    ("--help", &["--help"], "", Has("Environment (docs/VARIABLES.md has all):")),
     ("--version", &["--version"], "", Has("kumi ")),
     ("--copyright", &["--copyright"], "", Has("Copyright")),
     ("--encoding", &["--encoding", "EUC-JP", "-e", "p Encoding.default_external.to_s"], "", Out("\"EUC-JP\"\n")),

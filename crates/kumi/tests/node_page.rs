@@ -236,7 +236,8 @@ fn top_shows_the_same_in_a_terminal() {
         let text = String::from_utf8(end.stderr).unwrap();
         assert!(end.status.code() == Some(status) && text.starts_with(&format!("kumi top: {what}")), "{args:?}: {text}");
     };
-    fails(&[node.address()], 1, &format!("{} asks for its token", node.address()));
+    fails(&[node.address()], 1, &format!("{}: it asks for its token", node.address()));
+    fails(&[node.address(), "--token", "wrong"], 1, &format!("{}: this is not its token", node.address()));
     fails(&["127.0.0.1:1"], 1, "nothing answers at 127.0.0.1:1");
     fails(&[], 2, "an address is needed");
     fails(&["--never"], 2, "unknown option --never");

@@ -260,6 +260,35 @@ fn every_mistake_is_told_with_its_place_and_what_to_do() {
 }
 
 #[test]
+fn what_is_checked_is_what_a_start_would_find() {
+    let folder = Folder::new();
+    let file = folder.at("east.toml");
+    let text = "name = \"east\"\n[[allow]]\nnode = \"*\"\nkeys = \"k\"\ncalls = [\"tke\"]\n";
+    let top = "program = [\"-W0\", \"/no/such/work.rb\"]\nca = \"ca.pem\"\ncert = \"east.pem\"\nkey = \"east.key\"\nawait = \"x\"\n";
+    std::fs::write(&file, format!("{top}{text}")).unwrap();
+    let check = |args: &[&str]| Running::start(kumi(&["node", "--config", &file, "--check"]).args(args)).end();
+    let (out, err, status) = check(&[]);
+    assert_eq!(status, Some(78));
+    let has = |out: &[String], words: &[&str]| out.iter().any(|l| l.split_whitespace().eq(words.iter().copied()));
+    let line = |n| format!("{file}:{n}");
+    assert!(has(&out, &["program", "-W0", "/no/such/work.rb", &line(1)]), "{out:?}");
+    assert!(has(&out, &["allow", "has", "mistakes", &line(10)]) && has(&out, &["await", "has", "mistakes", &line(5)]), "{out:?}");
+    // Everything, in the order of lines.
+    let told: Vec<&str> = err.lines().filter_map(|l| l.strip_prefix(&format!("kumi node: {file}:"))).collect();
+    let lost = |n: u32, f: &str| format!("{n}: {f} can't be read: No such file or directory");
+    let [ca, cert, key] = ["ca.pem", "east.pem", "east.key"].map(|f| folder.at(f));
+    assert_eq!(told[..4], [lost(1, "/no/such/work.rb"), lost(2, &ca), lost(3, &cert), lost(4, &key)], "{err}");
+    assert!(told.len() == 6 && told[4].starts_with("5: ") && told[5].starts_with("10: "), "{err}");
+    // A program of the command line comes before the file's.
+    let (out, err, _) = check(&["-e", "1"]);
+    assert!(has(&out, &["program", "-e", "1", "the", "command", "line"]) && !err.contains("work.rb"), "{out:?} {err}");
+    let none = Running::start(&mut kumi(&["node", "east", "/no/such.rb"])).end();
+    assert_eq!((none.1.as_str(), none.2), ("kumi node: /no/such.rb: the program can't be read: No such file or directory\n", Some(78)));
+    let bare = Running::start(&mut kumi(&["node", "east", "--check"])).end();
+    assert!(has(&bare.0, &["program", "none:", "the", "node", "only", "serves"]) && bare.2 == Some(0), "{:?}", bare.0);
+}
+
+#[test]
 fn other_nodes_do_what_they_are_allowed_to_and_nothing_else() {
     let folder = Folder::new();
     let file = folder.at("east.toml");
@@ -298,9 +327,10 @@ fn page(address: &str, path: &str, headers: &str) -> String {
     all
 }
 
-/// Where a node serves its page, and its token; it is told before the program begins.
+/// Where a node serves its page, and its token; it is told before the program begins, and is no error.
 fn told_page(node: &Running) -> (String, String) {
     let said = node.errors();
+    assert!(said.contains("\"level\":\"info\",\"event\":\"page\""), "{said}");
     let url = said.split("\"address\":\"http://").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_else(|| panic!("{said}"));
     let (address, token) = url.split_once('/').unwrap();
     (address.to_string(), token.strip_prefix("?token=").unwrap_or("").to_string())

@@ -88,8 +88,17 @@ fn what_cannot_be_written_ends_nothing_else() {
 fn a_switch_that_is_none_names_the_command_that_tells_more() {
     for (args, says) in [
         (vec!["--bogus"], "kumi: invalid option --bogus"),
-        (vec!["node", "east", "--bogus"], "kumi node: invalid option --bogus"),
-        (vec!["run", "--bogus"], "kumi run: invalid option --bogus"),
+        (vec!["node", "east", "--bogus"], "kumi node: unknown option --bogus\nkumi node --help tells more.\n"),
+        (vec!["run", "--bogus"], "kumi run: unknown option --bogus\nkumi run --help tells more.\n"),
+        (vec!["run", "--nodes", "2", "--bogus"], "kumi run: unknown option --bogus\n"),
+        (vec!["node", "a", "-e", "1", "--log-level", "info"], "kumi node: unknown option --log-level: name it before the program\n"),
+        (vec!["node", "a", "-e", "1", "--web=x"], "kumi node: unknown option --web: name it before the program\n"),
+        (vec!["run", "-e", "1", "--nodes", "2"], "kumi run: unknown option --nodes: name it before the program\n"),
+        (vec!["run", "--nodes", "2", "/no/such.rb"], "kumi run: /no/such.rb: the program can't be read: No such file or directory\n"),
+        (vec!["-r", "nolib", "-e", "1"], "kumi: cannot load such file -- nolib (LoadError)\n"),
+        (vec!["irb", "-r", "nolib"], "kumi: cannot load such file -- nolib (LoadError)\n"),
+        (vec!["-E", "foo", "-e", "1"], "kumi: unknown encoding name - foo (RuntimeError)\n"),
+        (vec!["--encoding", "utf-8:foo", "-e", "1"], "kumi: unknown encoding name - foo (RuntimeError)\n"),
         (vec!["irb", "--bogus"], "kumi irb: invalid option --bogus"),
         (vec!["--profile-out", "x", "-e", "1"], "--profile-out goes with --profile"),
         (vec!["node", "east", "--name", "west"], "one name, not east and west"),
@@ -99,4 +108,23 @@ fn a_switch_that_is_none_names_the_command_that_tells_more() {
         let (_, err) = kumi(&args, "");
         assert!(err.contains(says), "{args:?}: {err}");
     }
+    let refused = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_kumi")).args(args).stderr(Stdio::null()).status().unwrap().code();
+    assert_eq!((refused(&["run", "--bogus"]), refused(&["node", "a", "-e", "1", "--web=x"])), (Some(2), Some(2)));
+    // A library that is there and fails has a place to name.
+    let (_, err) = kumi(&["-r", "json", "-e", "raise LoadError, 'x', []"], "");
+    assert_eq!(err, "x (LoadError)\n");
+}
+
+#[test]
+fn pages_of_help_are_those_of_their_commands_and_stand_in_line() {
+    for args in [&["irb", "--help"][..], &["irb", "-h"]] {
+        assert!(kumi(args, "").0.starts_with("Usage: kumi irb "), "{args:?}");
+    }
+    use std::os::unix::process::CommandExt;
+    let out = Command::new(env!("CARGO_BIN_EXE_kumi")).arg0("irb").arg("--help").env_remove("RUBYOPT").output().unwrap();
+    assert!(String::from_utf8(out.stdout).unwrap().starts_with("Usage: kumi irb "));
+    let all = |of: &[&str]| kumi(of, "").0;
+    assert!(all(&["--help"]).contains("\n  --version, --copyright\n") && all(&["--help"]).contains("\n  KUMI_WORKERS "));
+    let top = all(&["top", "--help"]);
+    assert!(top.contains("\n  -h, --help ") && top.contains("\n      --token TOKEN "), "{top}");
 }

@@ -27,13 +27,14 @@ module Kumihimo
         def warn(event, **about) = line(1, event, about)
         def error(event, **about) = line(2, event, about)
 
-        # Told at every level but off: what nobody could do without.
-        def always(event, **about) = line([@level, 2].min, event, about)
+        # Told at every level but off, as information: what nobody could do without.
+        def always(event, **about) = line(0, event, about, least: LEVELS.index("error"))
 
         private
 
-        def line(level, event, about)
-          return if @level.nil? || level < @level
+        # It is told where the level is `least` or less.
+        def line(level, event, about, least: level)
+          return if @level.nil? || least < @level
           time = Time.now.utc.strftime("%Y-%m-%dT%H:%M:%S.%LZ")
           all = { time:, level: LEVELS[level], event: event, node: Segments.node, **about, **trace }.compact
           $stderr.write(@json ? "{#{all.map { |name, value| "#{quoted(name)}:#{json(value)}" }.join(",")}}\n" : text(all))

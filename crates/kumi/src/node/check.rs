@@ -1,8 +1,10 @@
 //! Whether a node could start so: what is wrong beyond a single value, and the page of `kumi node --check`.
 
-use super::settings::{Kind, SETTINGS, Settings};
+use super::settings::{Kind, Origin, SETTINGS, Settings};
+use crate::options;
 use kumi_link::{Address, Link, Tls};
 use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 
 /// Exit status of a configuration that can't be used (EX_CONFIG).
 pub const WRONG: i32 = 78;
@@ -37,6 +39,43 @@ pub fn check(settings: &mut Settings) {
     certificates(settings);
     reach(settings);
     pages(settings);
+    program(settings);
+    settings.sort_mistakes();
+}
+
+/// Why a file can't be read.
+fn unreadable(file: &Path) -> Option<String> {
+    let open = |m: std::fs::Metadata| match m.is_dir() {
+        true => Err(std::io::ErrorKind::IsADirectory.into()),
+        // What is no plain file, such as a pipe, is read once.
+        false if !m.is_file() => Ok(()),
+        false => std::fs::File::open(file).map(drop),
+    };
+    let why = std::fs::metadata(file).and_then(open).err()?.to_string();
+    Some(why.split(" (os error").next().unwrap_or(&why).to_owned())
+}
+
+/// The program's file, if it can't be read, and why.
+pub fn lost_program(words: &[String]) -> Option<(String, String)> {
+    // What is wrong with its switches is told by who runs it.
+    let read = options::Settings::parse(words).ok()?;
+    let options::Program::File(file) = read.program else { return None };
+    if read.search_path || read.instead.is_some() {
+        return None;
+    }
+    let folder: PathBuf = read.directory.iter().collect();
+    let why = unreadable(&folder.join(&file))?;
+    Some((file, why))
+}
+
+/// Is there the program?
+fn program(settings: &mut Settings) {
+    let Some(given) = settings.program.clone() else { return };
+    let Some((file, why)) = lost_program(&given.values) else { return };
+    match given.origin {
+        Origin::Arguments => settings.wrong(&Origin::File(file), format!("the program can't be read: {why}")),
+        line => settings.wrong(&line, format!("{file} can't be read: {why}")),
+    }
 }
 
 /// Is there a page, and is its token one?
@@ -63,6 +102,17 @@ fn certificates(settings: &mut Settings) {
         return settings.wrong(&first.origin, format!("--cert, --key and --ca belong together: there is no {}", missing.join(" and no ")));
     }
     let [cert, key, ca] = names.map(|n| settings.one(n).unwrap_or("").to_owned());
+    let missing: Vec<_> = given
+        .iter()
+        .filter_map(|g| Some((&g.origin, g.values.first()?)))
+        .filter_map(|(at, f)| Some((at, f, unreadable(Path::new(f))?)))
+        .collect();
+    for (at, file, why) in &missing {
+        settings.wrong(at, format!("{file} can't be read: {why}"));
+    }
+    if !missing.is_empty() {
+        return;
+    }
     let told = match Tls::from_files(&cert, &key, &ca) {
         Err(e) => Some(e.to_string()),
         Ok(tls) => settings.one("name").and_then(|name| tls.check_own(name).err()).map(|e| e.to_string()),
@@ -93,9 +143,14 @@ fn reach(settings: &mut Settings) {
 /// The page: what would be used, where it comes from, and each mistake.
 pub fn page(settings: &Settings) -> String {
     let mut out = String::new();
+    let mut row = |name: &str, value: &str, from: &str| {
+        out.push_str(format!("  {name:<10} {value:<32} {from}").trim_end());
+        out.push('\n');
+    };
     let shown = |value: &str| value.trim_end().replace('\t', " ").replace('\n', "; ");
     for s in SETTINGS {
         let (value, from) = match settings.get(s.name) {
+            _ if let Some(place) = settings.refused(s.name) => ("has mistakes".to_owned(), place.to_string()),
             Some(_) if s.kind == Kind::Flag && !settings.is(s.name) => ("no".to_owned(), String::new()),
             Some(g) if s.kind == Kind::Flag => ("yes".to_owned(), g.origin.to_string()),
             // It is a secret.
@@ -104,11 +159,12 @@ pub fn page(settings: &Settings) -> String {
             None if s.name == "name" => ("none".to_owned(), String::new()),
             None => (s.default.to_owned(), String::new()),
         };
-        out.push_str(format!("  {:<10} {value:<32} {from}", s.name).trim_end());
-        out.push('\n');
+        row(s.name, &value, &from);
     }
-    if !settings.program.is_empty() {
-        out.push_str(&format!("  {:<10} {}\n", "program", settings.program.join(" ")));
+    match (settings.refused("program"), &settings.program) {
+        (Some(place), None) => row("program", "has mistakes", &place.to_string()),
+        (_, Some(g)) => row("program", &g.values.join(" "), &g.origin.to_string()),
+        (None, None) => row("program", "none: the node only serves", ""),
     }
     out
 }

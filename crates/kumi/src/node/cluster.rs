@@ -3,6 +3,7 @@
 //! **Invariant.** The children's lines come out whole, each behind its node's name. However this process ends by a signal or by itself,
 //! the children are told to end and are waited for; the folder of their sockets is gone then.
 
+use crate::options::Settings;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -88,6 +89,14 @@ pub fn main(args: &[String]) -> Run {
     }
     if program.is_empty() {
         return wrong("a program is needed: kumi run --nodes N FILE");
+    }
+    // Told once, not by each node.
+    if let Some(m) = Settings::parse(&program).err().filter(|_| nodes.is_some()) {
+        return wrong(&super::unknown("run", &m).unwrap_or(m));
+    }
+    if let Some((file, why)) = super::check::lost_program(&program).filter(|_| nodes.is_some()) {
+        crate::say::err(format_args!("kumi run: {file}: the program can't be read: {why}"));
+        return Run::Done(1);
     }
     match nodes {
         None if record.is_some() => wrong("--record is for nodes: kumi run --nodes N --record DIR FILE"),

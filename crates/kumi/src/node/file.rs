@@ -2,7 +2,7 @@
 //!
 //! **Invariant.** All mistakes are found, each with its line and what would be right. What is wrong is not used.
 
-use super::settings::{Kind, Origin, Setting, Settings, find, meant};
+use super::settings::{Given, Kind, Origin, Setting, Settings, find, meant};
 use kumi_segments::Act;
 use std::ops::Range;
 use std::path::Path;
@@ -16,7 +16,7 @@ const MOST: u64 = 1 << 20;
 pub fn read(path: &str, settings: &mut Settings) {
     let text = match std::fs::metadata(path).and_then(|m| if m.len() > MOST { Ok(String::new()) } else { std::fs::read_to_string(path) }) {
         Ok(t) => t,
-        Err(e) => return settings.wrong(path, format!("the configuration can't be read: {e}")),
+        Err(e) => return settings.wrong(&Origin::File(path.to_owned()), format!("the configuration can't be read: {e}")),
     };
     settings.files.push(path.to_owned());
     Reader { path, text: &text, settings }.all();
@@ -35,7 +35,13 @@ impl Reader<'_> {
     }
     fn wrong(&mut self, span: &Range<usize>, text: impl Into<String>) {
         let place = self.at(span);
-        self.settings.wrong(place, text);
+        self.settings.wrong(&place, text);
+    }
+    /// The same of a setting, or a part of one.
+    fn refuse(&mut self, name: &'static str, span: &Range<usize>, text: impl Into<String>) {
+        let place = self.at(span);
+        self.settings.refuse(name, &place);
+        self.settings.wrong(&place, text);
     }
     fn all(&mut self) {
         let (table, errors) = DeTable::parse_recoverable(self.text);
@@ -86,7 +92,7 @@ impl Reader<'_> {
                     Kind::Addresses => "an address or a list of them, such as [\"10.0.0.1:7000\"]",
                     _ => "a text in quotes",
                 };
-                return self.wrong(&value.span(), format!("{} is {right}", setting.name));
+                return self.refuse(setting.name, &value.span(), format!("{} is {right}", setting.name));
             }
         };
         let origin = self.at(&value.span());
@@ -94,8 +100,8 @@ impl Reader<'_> {
     }
     fn program(&mut self, value: &Spanned<DeValue>) {
         match self.texts(value) {
-            Some(words) if !words.is_empty() => self.settings.program = words,
-            _ => self.wrong(&value.span(), "program is a file, or a list of it and its arguments: [\"work.rb\", \"fast\"]"),
+            Some(values) if !values.is_empty() => self.settings.program = Some(Given { values, origin: self.at(&value.span()) }),
+            _ => self.refuse("program", &value.span(), "program is a file, or a list of it and its arguments: [\"work.rb\", \"fast\"]"),
         }
     }
     /// A text, or a list of texts.
@@ -108,7 +114,7 @@ impl Reader<'_> {
     }
     fn rules(&mut self, value: &Spanned<DeValue>) {
         let Some(all) = value.get_ref().as_array().filter(|all| all.iter().all(|v| v.get_ref().is_table())) else {
-            return self.wrong(&value.span(), "a rule is a table of its own: [[allow]], then node, keys and calls");
+            return self.refuse("allow", &value.span(), "a rule is a table of its own: [[allow]], then node, keys and calls");
         };
         for rule in all.iter() {
             if let DeValue::Table(t) = rule.get_ref() {
@@ -124,21 +130,25 @@ impl Reader<'_> {
                 "keys" => &mut keys,
                 "calls" => &mut calls,
                 other => {
-                    self.wrong(&key.span(), format!("{other:?} is no part of a rule, which has node, keys and calls"));
+                    self.refuse("allow", &key.span(), format!("{other:?} is no part of a rule, which has node, keys and calls"));
                     continue;
                 }
             };
             match self.texts(value).filter(|t| t.iter().all(|t| !t.is_empty() && !t.contains(char::is_control))) {
                 Some(t) if !t.is_empty() => *place = Some((t, value.span())),
-                _ => self.wrong(&value.span(), format!("{} is a text, or a list of texts", key.get_ref())),
+                _ => self.refuse("allow", &value.span(), format!("{} is a text, or a list of texts", key.get_ref())),
             }
         }
         let (Some((nodes, _)), Some((keys, _)), Some((calls, at))) = (node, keys, calls) else {
-            return self.wrong(span, "a rule says node, keys and calls: node = \"west*\", keys = \"job.*\", calls = [\"put\", \"take\"]");
+            return self.refuse(
+                "allow",
+                span,
+                "a rule says node, keys and calls: node = \"west*\", keys = \"job.*\", calls = [\"put\", \"take\"]",
+            );
         };
         let acts = Act::ALL.map(|a| a.0);
         if let Some(c) = calls.iter().find(|c| *c != "*" && !acts.contains(&c.as_str())) {
-            return self.wrong(&at, format!("{c:?} is no call: they are {}, and * for all", acts.join(", ")));
+            return self.refuse("allow", &at, format!("{c:?} is no call: they are {}, and * for all", acts.join(", ")));
         }
         let calls: Vec<&str> = if calls.iter().any(|c| c == "*") { acts.to_vec() } else { calls.iter().map(String::as_str).collect() };
         let origin = self.at(span);

@@ -10,7 +10,7 @@ pub mod cluster;
 mod file;
 mod settings;
 
-use settings::{Kind, Origin, SETTINGS, Settings};
+use settings::{Given, Kind, Origin, SETTINGS, Settings};
 
 const HELP: &str = "\
 Usage: kumi node NAME [options] [FILE [arguments]]
@@ -116,16 +116,29 @@ pub fn parse(args: &[String]) -> Command {
     // SAFETY: as above.
     unsafe { std::env::remove_var(CONFIG) };
     let mut all = vec!["-rkumihimo/segments/node".to_string()];
-    let program = if read.program.is_empty() { std::mem::take(&mut settings.program) } else { read.program };
-    match program.is_empty() {
-        true => {
+    match std::mem::take(&mut settings.program) {
+        None => {
             // SAFETY: as above.
             unsafe { std::env::set_var(SERVES, "1") };
             all.extend(["-e".into(), "Kumihimo::Segments::Node.serve".into()]);
         }
-        false => all.extend(program),
+        Some(program) => all.extend(program.values),
     }
     Command::Program(all)
+}
+
+/// What the command says of a switch of the program that `options` refuses: by its own words, since most are meant for it.
+pub fn unknown(command: &str, refusal: &str) -> Option<String> {
+    let word = refusal.strip_prefix("invalid option ")?.split_whitespace().next()?;
+    let switch = word.split('=').next().unwrap_or(word);
+    let name = switch.strip_prefix("--");
+    let own = match command {
+        "node" => name.is_some_and(|n| matches!(n, "config" | "check") || settings::find(n).is_some_and(|s| s.kind != Kind::Rules)),
+        "run" => name.is_some_and(|n| matches!(n, "nodes" | "gc-schedule" | "patience" | "record")),
+        _ => return None,
+    };
+    let more = if own { ": name it before the program" } else { "" };
+    Some(format!("unknown option {switch}{more}"))
 }
 
 /// What the runtime is to know of the node that it is, if it is one: its patience, and whether it is recorded.
@@ -147,7 +160,6 @@ pub fn prepare(options: &mut kumi_vm::Options) -> Result<(), String> {
 /// A command line that was read.
 struct Read {
     settings: Settings,
-    program: Vec<String>,
     /// Nothing is to be run.
     checks: bool,
 }
@@ -210,9 +222,12 @@ fn read(args: &[String], variable: impl Fn(&str) -> Option<String>) -> Result<Op
             }
         }
     }
+    if !program.is_empty() {
+        settings.program = Some(Given { values: program, origin: Origin::Arguments });
+    }
     match settings.get("name") {
         None if !checks && settings.mistakes.is_empty() => Err("a node needs a name: kumi node NAME".into()),
-        _ => Ok(Some(Read { settings, program, checks })),
+        _ => Ok(Some(Read { settings, checks })),
     }
 }
 
@@ -230,7 +245,7 @@ mod tests {
     #[test]
     fn options_go_to_variables_and_the_rest_to_the_program() {
         let r = read(&words("east --listen a:1 --listen=b:2 --join c:3 work.rb --join x"), nothing).unwrap().unwrap();
-        assert_eq!(r.program, words("work.rb --join x"));
+        assert_eq!(r.settings.program.as_ref().unwrap().values, words("work.rb --join x"));
         let vars = r.settings.variables();
         let of = |n: &str| vars.iter().find(|v| v.0 == n).map(|v| v.1.as_str());
         assert_eq!(of("KUMI_NODE_LISTEN"), Some("a:1,b:2"));
@@ -244,6 +259,6 @@ mod tests {
     #[test]
     fn who_has_a_name_takes_the_first_word_for_the_program() {
         let r = read(&words("--name east work.rb fast"), nothing).unwrap().unwrap();
-        assert_eq!((r.settings.one("name"), r.program), (Some("east"), words("work.rb fast")));
+        assert_eq!((r.settings.one("name"), r.settings.program.clone().unwrap().values), (Some("east"), words("work.rb fast")));
     }
 }

@@ -111,6 +111,10 @@ pub enum Origin {
     Variable(&'static str),
     /// A file, and its line.
     Line(String, usize),
+    /// A file as a whole.
+    File(String),
+    /// The words behind the name.
+    Arguments,
 }
 
 impl fmt::Display for Origin {
@@ -119,13 +123,15 @@ impl fmt::Display for Origin {
             Origin::Switch(name) => write!(f, "--{name}"),
             Origin::Variable(name) => f.write_str(name),
             Origin::Line(file, line) => write!(f, "{file}:{line}"),
+            Origin::File(file) => f.write_str(file),
+            Origin::Arguments => f.write_str("the command line"),
         }
     }
 }
 
 /// What was wrong, and where.
 pub struct Mistake {
-    pub place: String,
+    pub place: Origin,
     pub text: String,
 }
 
@@ -149,8 +155,10 @@ pub struct Settings {
     pub mistakes: Vec<Mistake>,
     /// Configuration files that were read.
     pub files: Vec<String>,
-    /// The program of a file.
-    pub program: Vec<String>,
+    /// The program, and where it stands.
+    pub program: Option<Given>,
+    /// Settings of a file that were not taken, since they have mistakes.
+    refused: BTreeMap<&'static str, Origin>,
 }
 
 impl Settings {
@@ -162,8 +170,24 @@ impl Settings {
             _ => drop(self.given.insert(setting.name, Given { values: vec![value], origin })),
         }
     }
-    pub fn wrong(&mut self, place: impl fmt::Display, text: impl Into<String>) {
-        self.mistakes.push(Mistake { place: place.to_string(), text: text.into() });
+    pub fn wrong(&mut self, place: &Origin, text: impl Into<String>) {
+        self.mistakes.push(Mistake { place: place.clone(), text: text.into() });
+    }
+    /// What stands there for a setting is not taken.
+    pub fn refuse(&mut self, name: &'static str, place: &Origin) {
+        self.refused.entry(name).or_insert_with(|| place.clone());
+    }
+    /// Where the mistakes begin of a setting that nothing comes before.
+    pub fn refused(&self, name: &str) -> Option<&Origin> {
+        let place = self.refused.get(name)?;
+        self.get(name).is_none_or(|g| rank(&g.origin) >= rank(place)).then_some(place)
+    }
+    /// Puts mistakes in the order of the files' lines, behind those that have none.
+    pub fn sort_mistakes(&mut self) {
+        self.mistakes.sort_by(|a, b| match (&a.place, &b.place) {
+            (Origin::Line(f, x), Origin::Line(g, y)) => (f, x).cmp(&(g, y)),
+            (a, b) => matches!(a, Origin::Line(..)).cmp(&matches!(b, Origin::Line(..))),
+        });
     }
     /// What the environment says.
     pub fn read_environment(&mut self, of: impl Fn(&str) -> Option<String>) {
@@ -198,9 +222,9 @@ impl Settings {
 
 fn rank(o: &Origin) -> u8 {
     match o {
-        Origin::Switch(_) => 0,
+        Origin::Switch(_) | Origin::Arguments => 0,
         Origin::Variable(_) => 1,
-        Origin::Line(..) => 2,
+        Origin::Line(..) | Origin::File(_) => 2,
     }
 }
 
