@@ -107,9 +107,10 @@ end
 options = { "--fish" => 3, "--port" => 0, "--seconds" => nil }
 ARGV.each_slice(2) do |name, value|
   number = Integer(value || "", 10, exception: false) if options.key?(name)
-  number ? options[name] = number : abort("usage: #{$0} [--fish N] [--port N] [--seconds N]")
+  number ? options[name] = number : abort("usage: kumi #{$0} [--fish N] [--port N] [--seconds N]")
 end
 fish, port, seconds = options.values
+abort "--port is for one tank: each node's page has a port of its own, and tells which" if port != 0 && Kumihimo::Segments.cluster?
 HTML = format(DATA.read, width: WIDTH, height: HEIGHT, tick: TICK)
 
 begin
@@ -122,6 +123,8 @@ begin
   $stdout.flush
   sleep(*seconds)
 rescue Interrupt # Ctrl-C
+rescue Errno::EADDRINUSE
+  abort "port #{port} is another program's: say another by --port"
 ensure
   Kumihimo::Segments.leave if Kumihimo::Segments.cluster?
 end

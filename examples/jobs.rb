@@ -1,11 +1,11 @@
 # Background jobs that last: thumbnails are asked for here and made by workers, of this process or of others.
 #
-#   kumi examples/jobs.rb ask 20          asks for twenty
-#   kumi examples/jobs.rb work            works until Ctrl-C; several may be started where the store is one that many share
-#   kumi examples/jobs.rb                 both, until all is done
+#   STORE=jobs.db kumi examples/jobs.rb ask 20    asks for twenty
+#   STORE=jobs.db kumi examples/jobs.rb work      works until Ctrl-C; several may be started where the store is one that many share
+#   kumi examples/jobs.rb                         both, until all is done
 #
 # STORE says where jobs are: a file ("jobs.db", which one process has open at a time), or a server for many processes
-# ("redis://127.0.0.1:6379"). Without it they are in memory.
+# ("redis://127.0.0.1:6379"). Without it they are in memory, and one process does both.
 require "kumihimo/jobs"
 
 Jobs = Kumihimo::Jobs
@@ -46,9 +46,11 @@ def ask(count)
 end
 
 USAGE = "usage: STORE=FILE kumi examples/jobs.rb [ask [COUNT] | work]"
+if %w[ask work].include?(ARGV[0]) && !ENV["STORE"]
+  abort "#{USAGE}\nWithout STORE jobs are in memory: gone with the process that asks, and no other one can ask one that works."
+end
 case ARGV[0]
 when "ask"
-  abort "#{USAGE}\nJobs that are asked for are in memory, and gone with this process, where STORE names nothing." unless ENV["STORE"]
   ask(Integer(ARGV[1] || 20, exception: false) || abort(USAGE))
 when "work"
   puts "the page: #{Jobs.page("127.0.0.1:0")}"

@@ -59,3 +59,24 @@ fn an_aquarium_on_three_nodes_ends_by_itself() {
     let lines = on_nodes(3, "aquarium", &["--seconds", "1"]);
     assert_eq!(lines.len(), 3, "{lines:?}");
 }
+
+#[test]
+fn an_example_that_is_called_wrongly_says_how_it_is_called() {
+    let said = |args: &[&str]| {
+        let mut c = kumi(args);
+        c.env_remove("STORE").current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        let end = finish(&mut c, b"", Duration::from_secs(60)).unwrap_or_else(|| panic!("{args:?} is still running"));
+        assert_eq!(end.status.code(), Some(1), "{args:?}");
+        end.err
+    };
+    let words = "usage: kumi examples/words.rb [FILE [COUNT]]\n";
+    assert_eq!(said(&["examples/words.rb", "--help"]), words);
+    let lost = said(&["examples/words.rb", "/no/such/file"]);
+    assert!(lost.contains("No such file or directory") && lost.ends_with(words) && lost.lines().count() == 2, "{lost}");
+    assert!(said(&["examples/aquarium.rb", "--help"]).starts_with("usage: kumi examples/aquarium.rb "));
+    let port = said(&["run", "--nodes", "2", "-W0", "examples/aquarium.rb", "--port", "9"]);
+    assert!(port.contains(" | --port is for one tank: ") && !port.contains("EADDR"), "{port}");
+    for what in ["ask", "work"] {
+        assert!(said(&["examples/jobs.rb", what]).starts_with("usage: STORE=FILE kumi examples/jobs.rb "));
+    }
+}
