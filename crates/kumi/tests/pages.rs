@@ -4,7 +4,7 @@
 //! beside its page, from the root, under `crates`, in a crate without `src` (`vm/tasks/thread.rs`), and as the end of any path
 //! (`insn.rs`). Blocks of code are not read; the programs of the first pages are run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,7 +18,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     // The reader's own.
     ("docs/SEGMENTS.md", &["work.rb"]),
     ("docs/OPERATING.md", &["work.rb"]),
-    ("docs/GUIDE.md", &["slow.rb", "sample.rb", "stands.rb"]),
+    ("docs/GUIDE.md", &["slow.rb", "sample.rb", "grows.rb", "dead.rb", "work.rb", "stands.rb"]),
     // Beside an installed command.
     ("docs/VARIABLES.md", &["lib/kumi"]),
 ];
@@ -244,13 +244,85 @@ fn programs_of_the_first_pages_run_as_they_stand() {
         let text = std::fs::read_to_string(root.join(page)).unwrap();
         let programs = programs(&text);
         assert!(programs.len() >= least, "{page}: {}", programs.len());
-        for program in programs {
+        let saved = saved(&text);
+        for program in programs.into_iter().filter(|p| !saved.values().any(|s| s == p)) {
             let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
             let out = c.args(["-e", program]).env_remove("RUBYOPT").current_dir(std::env::temp_dir()).output().unwrap();
             let err = String::from_utf8_lossy(&out.stderr);
             assert!(out.status.success() && !err.contains("rror"), "{page}:\n{program}\n{err}");
         }
     }
+}
+
+/// Programs of a page that are to be saved, by their names.
+fn saved(text: &str) -> BTreeMap<&str, &str> {
+    let named = text.split("Save this as `").skip(1).filter_map(|t| Some((t.split_once('`')?.0, *programs(t).first()?)));
+    named.collect()
+}
+
+/// Commands of a page, each with what it is said to print.
+fn sessions(text: &str) -> Vec<(&str, Vec<&str>)> {
+    let blocks = text.split("\n```\n$ ").skip(1).filter_map(|t| t.split_once("\n```"));
+    blocks
+        .map(|(block, _)| {
+            block.split_once('\n').map_or((block, Vec::new()), |(c, rest)| (c, rest.lines().filter(|l| !l.starts_with("$ ")).collect()))
+        })
+        .collect()
+}
+
+/// A place in a program, with the method, that a line of output names; nothing else of it is the same twice.
+fn place(line: &str) -> Option<&str> {
+    let start = line.split_once(".rb:").map(|(before, _)| before.rfind(' ').map_or(0, |at| at + 1))?;
+    Some(line[start..].trim_end())
+}
+
+#[test]
+fn commands_of_the_guide_print_what_they_are_said_to() {
+    let text = std::fs::read_to_string(Tree::read().root.join("docs/GUIDE.md")).unwrap();
+    let folder = std::env::temp_dir().join(format!("kumi-guide-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, program) in saved(&text) {
+        std::fs::write(folder.join(name), program).unwrap();
+    }
+    // In place of the hand that sends the signal; what ends it if nothing comes of that.
+    let kick = "Thread.new do\n  sleep 0.1 until Thread.list.size == 4 && Thread.list.all? { |t| t.backtrace&.any? }\n  \
+                Process.kill(:QUIT, $$)\n  sleep 20\n  exit!\nend\n";
+    std::fs::write(folder.join("kick.rb"), kick).unwrap();
+    let sessions = sessions(&text);
+    assert!(sessions.len() >= 7, "{sessions:?}");
+    for (command, shows) in sessions {
+        let words: Vec<&str> = command.split(' ').filter(|w| *w != "&").collect();
+        let (variables, words) = words.split_at(words.iter().position(|w| *w == "kumi").unwrap());
+        let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+        c.envs(variables.iter().filter_map(|v| v.split_once('='))).env_remove("RUBYOPT").current_dir(&folder);
+        let stays = words.last() == Some(&"work.rb");
+        c.args(if stays { &["-r", "./kick.rb"][..] } else { &[] }).args(&words[1..]);
+        let mut child = c.stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let wanted: BTreeSet<&str> = shows.iter().filter_map(|l| place(l)).collect();
+        // Which lines come first where samples are taken is chance, and so is where a thread that runs just is.
+        let least = match () {
+            () if command.contains("sample.rb") => 2,
+            () if stays => wanted.len() - 1,
+            () => wanted.len(),
+        };
+        let found = |said: &str| wanted.iter().filter(|w| said.contains(**w)).count();
+        let mut said = String::new();
+        let mut lines = std::io::BufReader::new(child.stderr.take().unwrap());
+        while std::io::BufRead::read_line(&mut lines, &mut said).unwrap() > 0 {
+            if stays && found(&said) >= least {
+                let _ = child.kill();
+            }
+        }
+        let _ = child.wait();
+        assert!(found(&said) >= least && shows.first().is_none_or(|l| starts_alike(l, &said)), "{command}\n{said}\n{wanted:?}");
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// Does a line of the text begin as this one does, before the first figure?
+fn starts_alike(line: &str, text: &str) -> bool {
+    let head = line.split(|c: char| c.is_ascii_digit()).next().unwrap_or("").trim();
+    text.lines().any(|l| l.trim_start().starts_with(head))
 }
 
 #[test]
