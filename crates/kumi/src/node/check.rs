@@ -144,7 +144,7 @@ fn reach(settings: &mut Settings) {
 pub fn page(settings: &Settings) -> String {
     let mut out = String::new();
     let mut row = |name: &str, value: &str, from: &str| {
-        out.push_str(format!("  {name:<10} {value:<32} {from}").trim_end());
+        out.push_str(format!("  {name:<11} {value:<32} {from}").trim_end());
         out.push('\n');
     };
     let shown = |value: &str| value.trim_end().replace('\t', " ").replace('\n', "; ");
