@@ -147,8 +147,8 @@ pub fn items(cx: &mut Cx, stays: Vec<Value>) -> Result<Vec<Item>, Exit> {
 /// Why a call can't begin.
 enum Not {
     Tables(Error),
-    /// It is not known yet whether that node is there.
-    Later,
+    /// It is not known yet whether that node takes references.
+    Later(Arc<str>),
     /// The call that the block was given to is over.
     Over,
     /// It is an object of this node by now.
@@ -247,7 +247,12 @@ fn call(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             let call = CallData { host, pending, name, target: a[0], block: a[4], method, over: a[5], value, decoding };
             Ok(cx.data(future.unwrap_or(cx.k.object), call))
         }
-        Err(Not::Later) => {
+        // Only who can be reached comes to be known. One that has gone is not waited for.
+        Err(Not::Later(name)) if !host.node().is_some_and(|n| n.connect(&n.peer(&name))) => {
+            cx.no_wait();
+            Err(lost(cx, Outcome::NotSent, &no_node(&name)))
+        }
+        Err(Not::Later(_)) => {
             cx.from_outside();
             cx.expect_message();
             let waker = cx.waker();
@@ -263,6 +268,14 @@ fn call(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
 }
 
+/// Why nothing is called from here any more.
+const LEFT: &str = "this node has left the cluster";
+
+/// Why nothing is called there.
+pub fn no_node(name: &str) -> String {
+    format!("there is no node {name} now")
+}
+
 /// A call of an object that is here, by a reference: Ruby makes it.
 fn here(cx: &mut Cx, made: &Made, object: Value, a: &[Value]) -> Exit {
     let here = cx.intern("__here");
@@ -272,7 +285,7 @@ fn here(cx: &mut Cx, made: &Made, object: Value, a: &[Value]) -> Exit {
 /// Where to, and what is called there.
 fn place(host: &Arc<Host>, inner: &mut Inner, to: &To) -> Result<(Arc<str>, Target), Not> {
     if inner.over {
-        return Err(Not::Text("this node has left the cluster".into()));
+        return Err(Not::Text(LEFT.into()));
     }
     match to {
         To::Import(i) => {
@@ -294,11 +307,11 @@ fn place(host: &Arc<Host>, inner: &mut Inner, to: &To) -> Result<(Arc<str>, Targ
         },
         To::Desk(name) => {
             if !inner.peers.contains_key(name) {
-                let node = host.node().ok_or(Not::Later)?;
+                let node = host.node().ok_or_else(|| Not::Text(LEFT.into()))?;
                 let known = node.link().and_then(|l| l.peer(name));
                 match known {
                     Some(known) => drop(inner.peer(&known)),
-                    None => return Err(Not::Text(format!("there is no node {name} now"))),
+                    None => return Err(Not::Text(no_node(name))),
                 }
             }
             Ok((name.clone(), Target::Desk))
@@ -340,7 +353,7 @@ fn hand_over(inner: &mut Inner, now: Time, name: &str, items: &[Item]) -> Result
     inner.items(&mut items);
     match inner.tables().send(now, node, &items) {
         Ok(sent) => Ok(sent),
-        Err(Error::Unknown) if inner.seen.met(node).is_none() => Err(Not::Later),
+        Err(Error::Unknown) if inner.seen.met(node).is_none() => Err(Not::Later(name.into())),
         Err(e) => Err(Not::Tables(e)),
     }
 }

@@ -334,7 +334,7 @@ impl Host {
         if peer.is_connected() {
             self.act(|inner, _, after| inner.resume(name, after));
         } else if !self.node().is_some_and(|n| n.connect(&n.peer(name))) {
-            self.fail(name, number, format!("there is no node {name} now"));
+            self.fail(name, number, crate::call::no_node(name));
         }
     }
     /// A call of which nothing was sent is over.
