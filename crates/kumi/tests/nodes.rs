@@ -66,6 +66,74 @@ fn the_guide_is_right() {
 }
 
 #[test]
+fn nodes_of_a_run_know_each_other_though_they_end_at_once() {
+    for nodes in ["2", "3", "5", "3", "5"] {
+        let program = "puts Kumihimo::Segments.nodes.size";
+        let (out, err, status) = Running::start(&mut kumi(&["run", "--nodes", nodes, "-e", program])).end();
+        assert_eq!((err.as_str(), status, out.len()), ("", Some(0), nodes.parse().unwrap()));
+        assert!(out.iter().all(|l| l.ends_with(&format!("| {nodes}"))), "{out:?}");
+    }
+}
+
+#[test]
+fn a_run_ends_though_a_node_is_killed_or_fails_as_it_begins() {
+    for (first, want) in
+        [("Process.kill(:KILL, $$)", 137), ("exit! 3", 3), ("exit 4", 4), ("raise 'no'", 1), ("Kumihimo::Segments.leave", 0)]
+    {
+        for node in ["node1", "node2", "node3"] {
+            let program = format!("if Kumihimo::Segments.node == '{node}' then {first} end");
+            let start = Instant::now();
+            let (_, err, status) = Running::start(&mut kumi(&["run", "--nodes", "3", "-e", &program])).end();
+            assert_eq!(status, Some(want), "{first} on {node}: {err}");
+            assert!(start.elapsed() < HANG / 2, "{first} on {node}");
+        }
+    }
+}
+
+#[test]
+fn a_node_that_joins_begins_when_it_is_one_of_the_others() {
+    let f = Folder::new();
+    let (east, program) = (f.socket("east"), "p Kumihimo::Segments.nodes.sort, Kumihimo::Segments['east'].put('a', 1)");
+    // East comes later, but before west says that nobody was there.
+    let mut west = Running::start(&mut kumi(&["node", "west", "--join", &east, "-e", program]));
+    std::thread::sleep(Duration::from_millis(200));
+    let mut serves = Running::start(&mut kumi(&["node", "east", "--listen", &east]));
+    assert!(serves.line().starts_with("node east serves"));
+    assert_eq!((west.line(), west.line()), ("[\"east\", \"west\"]".into(), "1".into()), "{}", west.errors());
+    assert_eq!(west.end(), (vec![], String::new(), Some(0)));
+    // The same by itself.
+    let listen =
+        format!("require 'kumihimo/segments'; Kumihimo::Segments.listen('south', join: '{east}'); p Kumihimo::Segments.nodes.sort");
+    assert_eq!(Running::start(&mut kumi(&["-e", &listen])).end(), (vec!["[\"east\", \"south\"]".into()], String::new(), Some(0)));
+}
+
+#[test]
+fn a_node_that_reaches_nobody_says_so_once_and_goes_on_trying() {
+    let f = Folder::new();
+    let east = f.socket("east");
+    let program = "S = Kumihimo::Segments; p S.nodes; (S['east'].put('a', 1) rescue puts $!.message); $stdout.flush; gets; \
+                   p S.wait_for_nodes(2).sort";
+    let mut west = Running::start(&mut kumi(&["node", "west", "--join", &east, "-e", program]));
+    assert_eq!(west.line(), "[\"west\"]");
+    let why = west.line();
+    assert!(why.contains("there is no node east now") && why.contains("kumi node --await N") && why.contains("wait_for_nodes(N)"), "{why}");
+    let _serves = Running::start(&mut kumi(&["node", "east", "--listen", &east]));
+    west.say("go");
+    assert_eq!(west.line(), "[\"east\", \"west\"]");
+    let (_, err, status) = west.end();
+    let said = err.lines().collect::<Vec<_>>();
+    assert!(said.len() == 1 && said[0].contains("not joined yet") && said[0].contains(&east), "{err}");
+    assert_eq!(status, Some(0));
+    // By itself, in words; and not at all where it does not wait.
+    let listen =
+        |wait: &str| format!("require 'kumihimo/segments'; Kumihimo::Segments.listen('south', join: '{}'{wait})", f.socket("none"));
+    let (_, err, _) = Running::start(&mut kumi(&["-e", &listen("")])).end();
+    assert!(err.starts_with("kumi: node south has reached none of unix:") && err.ends_with(": it goes on trying\n"), "{err}");
+    assert_eq!(err.lines().count(), 1);
+    assert_eq!(Running::start(&mut kumi(&["-e", &listen(", wait: false")])).end().1, "");
+}
+
+#[test]
 fn large_strings_arrive_as_they_were() {
     let puppets = Puppets::new();
     let [_east, mut west] = puppets.of(["east", "west"]);

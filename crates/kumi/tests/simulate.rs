@@ -168,7 +168,7 @@ fn what_can_not_be_is_said_with_its_place() {
     says(1, &["stuck.trace"], "stuck.trace, independent: task 0 on node 0 waits for what does not come");
     says(1, &["large.trace"], "65536 nodes; up to 4096");
     says(1, &["bytes.trace"], "line 3: no UTF-8");
-    says(1, &["a.trace", "--longest", "1us"], "takes longer than the setting allows");
+    says(1, &["a.trace", "--longest", "1us"], "takes longer than 0.000001 s of the cluster's time: --longest allows no more");
     says(1, &["a.trace", "--setting", "none.toml"], "--setting is ap1000, local or a TOML file");
     says(1, &["a.trace", "--setting", "bad.toml"], "bad.toml:2: round-trip is a time");
     says(1, &["a.trace", "--setting", "odd.toml"], "odd.toml:2: \"colour\" is none of setting, round-trip");
@@ -241,7 +241,22 @@ fn a_program_of_nodes_is_recorded_and_replayed() {
         out.split("\"end\": ").nth(1).unwrap().split(',').next().unwrap().parse::<u64>().unwrap()
     };
     assert!(end(&["--as-recorded"]) > 50_000_000 && end(&["--slower", "10", "--policy", "FI"]) > end(&["--policy", "FI"]));
-    // Mistakes.
+    // Mistakes. A folder holds one run.
+    let again = run(&["--nodes", "2", "--record", "rec/one", "shelf.rb"]);
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert_eq!(
+        (said.as_str(), again.status.code()),
+        (
+            "kumi run: rec/one holds a recording of another run (node1.recording): give --record a new folder, or remove what is there\n",
+            Some(1)
+        )
+    );
+    let east = ["node", "east", "--record", "rec/one", "-e", "1"];
+    let east = Command::new(env!("CARGO_BIN_EXE_kumi")).args(east).current_dir(&f.0).output().unwrap();
+    assert!(east.status.success());
+    let (code, _, err) = simulate(&f.0, &["rec/one"]);
+    assert!(code == Some(1) && err.contains("node east began when node") && err.contains("are of different runs"), "{err}");
+    std::fs::remove_file(f.0.join("rec/one/east.recording")).unwrap();
     f.write("rec/one/node2.recording", "kumi-recording 1\nnode node2\nbegin 1\nt1 c1\nt1 c?\nend 1 1 1\n");
     let (code, _, err) = simulate(&f.0, &["rec/one"]);
     assert!(code == Some(1) && err.contains("node2.recording:5: a step that can't be read"), "{err}");

@@ -91,7 +91,8 @@ fn wrong<T>(why: impl Into<String>) -> Result<T, AddressError> {
     Err(AddressError(why.into()))
 }
 
-const FORMS: &str = "redis://host:6379, rediss://host:6379, redis+cluster://host:6379 or unix:/path/redis.sock";
+const FORMS: &str =
+    "redis://host:6379, rediss://host:6379, redis+sentinel://host:26379/name, redis+cluster://host:6379 or unix:/path/redis.sock";
 
 impl Address {
     /// Reads one. What it names may be given besides, which counts more.

@@ -49,6 +49,18 @@ fn causes_are_kept() {
 }
 
 #[test]
+fn recordings_of_two_runs_are_not_joined() {
+    let later = |at: u64| read(&WEST.replace("begin 3000", &format!("begin {at}")));
+    // East runs from 1000 to 9001000.
+    assert!(join(&[read(EAST), later(9_001_000)], As::Allocated).is_ok());
+    let why = join(&[later(9_001_001), read(EAST)], As::Allocated).unwrap_err();
+    assert_eq!(why, "node west began when node east and those beside it had ended: they are of different runs; a folder holds one");
+    // Nobody knows how long that one ran.
+    let killed = read(&EAST.replace("end 9000000 1500000 600000\n", ""));
+    assert!(join(&[killed, later(9_001_001)], As::Allocated).is_ok());
+}
+
+#[test]
 fn collections_are_those_that_there_were_or_the_schedules() {
     let plenty = Setting { heap: 1 << 50, limit: 1 << 50, ..Setting::recorded() };
     let out = replay(&joined(As::Recorded).trace, &plenty, &Options::new(Policy::Synchronised)).unwrap();

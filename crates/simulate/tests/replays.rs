@@ -135,8 +135,8 @@ fn traces_that_can_not_be_replayed() {
     assert_eq!(fails("task 0 s1>2:1\n"), Failure::Invalid(Invalid::NoNode(2)));
     assert_eq!(fails("task 0 w2 s1>1:1\ntask 1 w1 s2>0:1\n"), Failure::Stuck { node: 0, task: 0 });
     assert_eq!(fails("task 1 k18446744073709551615\n"), Failure::OutOfMemory { node: 1, at: 2000 });
-    assert_eq!(fails("task 1 c18446744073709551615\n"), Failure::TooLong);
-    assert_eq!(fails("task 1 t18446744073709551615\n"), Failure::TooLong);
+    assert_eq!(fails("task 1 c18446744073709551615\n"), Failure::TooLong(Setting::ap1000().longest));
+    assert_eq!(fails("task 1 t18446744073709551615\n"), Failure::TooLong(Setting::ap1000().longest));
     let none = Trace { nodes: 0, tasks: vec![] };
     assert_eq!(replay(&none, &Setting::ap1000(), &Options::new(Policy::Independent)).unwrap_err(), Failure::Invalid(Invalid::Nodes(0)));
 }

@@ -23,7 +23,7 @@ module Kumihimo
           Segments.listen(name, listen: list["LISTEN"], join: list["JOIN"], public: one["PUBLIC"],
                                 certificate: tls[0], key: tls[1], authority: tls[2], insecure: !one["INSECURE"].nil?,
                                 hand_over: one["HAND_OVER"], allow: rules(one["ALLOW"]),
-                                gc_schedule: one["GC_SCHEDULE"])
+                                gc_schedule: one["GC_SCHEDULE"], wait: !await)
           Log.info("start", address: Segments.address)
           if web
             page = Segments.web(web, token:)
@@ -49,8 +49,8 @@ module Kumihimo
           text.to_s.each_line(chomp: true).map { |line| %i[node keys calls].zip(line.split("\t")).to_h }
         end
 
-        # All see each other before the first begins: it might end soon, and be missed by those that still wait. The first by name
-        # hears of the rest, and then tells them.
+        # All see each other before the first begins, and none leaves before the last has begun: it would be missed by those that still
+        # wait, or have not looked yet. The first by name hears of the rest, and then tells them; the same again when they have begun.
         def begin_together
           first, *rest = Segments.nodes.sort
           if first == Segments.node
@@ -60,13 +60,57 @@ module Kumihimo
             Segments[first].put(BEGINS, true)
             Segments.local.take(BEGINS, timeout: START)
           end
+          stay_until_all_have_begun(first, rest) unless rest.empty?
+        end
+
+        def stay_until_all_have_begun(first, rest)
+          process = Process.pid
+          begun = Thread.new do
+            first == Segments.node ? hear_of(rest) : tell(first)
+            KumiSys.deadline(LOOK * [__seg_patience, 10].min)
+          rescue Segments::Error
+            # Who has gone waits for nobody, nor does anybody for him.
+          end
+          begun.name = "kumi run begins"
+          at_exit do
+            next unless Process.pid == process && Segments.cluster? && (looked = begun.value)
+            sleep [(looked - KumiSys.deadline(0)) / 1e9, 0].max
+          end
+        end
+
+        # Which have begun? One that is killed never says so.
+        def hear_of(rest)
+          missing = rest
+          until missing.empty?
+            missing -= [heard]
+            missing &= Segments.nodes
+          end
+          (rest & Segments.nodes).each do |node|
+            Segments[node].put(BEGUN, true)
+          rescue Segments::Error
+            # It was killed meanwhile.
+          end
+        end
+
+        def tell(first)
+          Segments[first].put(BEGUN, Segments.node)
+          nil until heard || !Segments.nodes.include?(first)
+        end
+
+        def heard
+          Segments.local.take(BEGUN, timeout: 1)
+        rescue Segments::TimeoutError
+          nil
         end
 
         BEGINS = "kumi run begins"
+        BEGUN = "kumi run has begun"
         # Seconds in which all nodes are to be there, and to have begun.
         START = 60 * __seg_patience
-        private_constant :BEGINS, :START
-        private :begin_together, :rules
+        # Seconds between a node's word that it begins and what its program looks at first.
+        LOOK = 0.1
+        private_constant :BEGINS, :BEGUN, :START, :LOOK
+        private :begin_together, :stay_until_all_have_begun, :hear_of, :tell, :heard, :rules
 
         # Serves this node's segments until it is told to end.
         def serve

@@ -19,8 +19,10 @@ module Kumihimo
       # allow: what other nodes may do here, [{ node: "west*", keys: "job.*", calls: [:put, :take] }, ..]; none: everything.
       # gc_schedule: when this node collects, such as "synchronised"; all nodes should have the same (docs/SCHEDULES.md).
       # hand_over: names of the nodes that a group's keys stand on, such as "node*": keys of this node move with their group (see `drain`).
+      # A node that joins is one of the others when this returns. Where none was reached for two seconds it says so and returns; the
+      # node goes on trying. wait: false returns at once.
       def listen(name, listen: [], join: [], certificate: nil, key: nil, authority: nil, insecure: false, public: nil, hand_over: nil,
-                 allow: [], gc_schedule: nil)
+                 allow: [], gc_schedule: nil, wait: true)
         given = [certificate, key, authority].compact.size
         raise ArgumentError, "certificate:, key: and authority: belong together" unless given.zero? || given == 3
         raise Error, "this program was a node and was drained: nothing begins here any more" if Leaving.begun?
@@ -38,8 +40,32 @@ module Kumihimo
         serve { Members.watch }.name = "segments' members"
         Leaving.follow(hand_over) if hand_over
         @on_listen&.each(&:call)
+        reach(Array(join) - Array(listen)) if wait && @joins
         self
       end
+
+      # Seconds in which one of the addresses is to answer.
+      REACHED = 2
+      private_constant :REACHED
+
+      # Waits for the first member. Whoever answers names all that it knows.
+      def reach(addresses)
+        ends = KumiSys.deadline(REACHED * __seg_patience)
+        until nodes.size > 1
+          return none_reached(addresses) if KumiSys.deadline(0) > ends
+          sleep 0.005
+        end
+      rescue NotConnected
+        # It is out of the cluster already, and has said why.
+      end
+
+      def none_reached(addresses)
+        failed = __seg_refused
+        return Log.always("not joined yet", tried: addresses.join(", "), why: failed.join("; "), so: "it goes on trying") if Log.set?
+        failed = failed.empty? ? "" : " (#{failed.join("; ")})"
+        warn "kumi: node #{node} has reached none of #{addresses.join(", ")} so far#{failed}: it goes on trying"
+      end
+      private :reach, :none_reached
 
       # A schedule's name that the environment says is named at the start where there is none of it.
       def collect_by(schedule)

@@ -156,7 +156,21 @@ struct Nodes {
     schedule: Option<String>,
 }
 
+/// A recording is that of one run: what another one left in its folder would be taken for nodes of it.
+fn is_free(folder: &str) -> std::io::Result<()> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    let files = entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|x| x == kumi_record::ENDING));
+    match files.min() {
+        None => Ok(()),
+        Some(p) => Err(std::io::Error::other(format!(
+            "{folder} holds a recording of another run ({}): give --record a new folder, or remove what is there",
+            p.file_name().unwrap_or_default().to_string_lossy()
+        ))),
+    }
+}
+
 fn start(nodes: usize, all: &Nodes, program: &[String]) -> std::io::Result<i32> {
+    all.record.iter().try_for_each(|folder| is_free(folder))?;
     let sockets = Sockets::make()?;
     let me = std::env::current_exe()?;
     let handler = note as extern "C" fn(libc::c_int);

@@ -58,10 +58,26 @@ struct Letter {
     awaited: bool,
 }
 
+/// Nodes of one run overlap, each with another one. If there is a time between two at which nobody ran: who ended before it, who began after it.
+/// Of one that was cut nobody knows when it ended.
+fn of_two_runs<'a>(all: &[&'a Recording]) -> Option<(&'a str, &'a str)> {
+    let mut all = all.to_vec();
+    all.sort_by_key(|r| r.begin);
+    let end = |r: &Recording| if r.cut { u64::MAX } else { r.begin.saturating_add(r.wall) };
+    let mut last = *all.first()?;
+    for r in all {
+        if r.begin > end(last) {
+            return Some((&last.node, &r.node));
+        }
+        last = if end(r) > end(last) { r } else { last };
+    }
+    None
+}
+
 /// Joins recordings of nodes. Their order does not count.
 ///
 /// # Errors
-/// Two are of one node, or there are none, or too many.
+/// Two are of one node, or of different runs; or there are none, or too many.
 pub fn join(recordings: &[Recording], how: As) -> Result<Joined, String> {
     let mut all: Vec<&Recording> = recordings.iter().collect();
     all.sort_by_key(|r| natural(&r.node));
@@ -70,6 +86,11 @@ pub fn join(recordings: &[Recording], how: As) -> Result<Joined, String> {
     }
     if let Some(two) = all.windows(2).find(|w| w[0].node == w[1].node) {
         return Err(format!("two recordings of node {}", two[0].node));
+    }
+    if let Some((one, other)) = of_two_runs(&all) {
+        return Err(format!(
+            "node {other} began when node {one} and those beside it had ended: they are of different runs; a folder holds one"
+        ));
     }
     let places: HashMap<&str, u32> = all.iter().enumerate().map(|(i, r)| (r.node.as_str(), i as u32)).collect();
     let first = all.iter().map(|r| r.begin).min().unwrap_or(0);

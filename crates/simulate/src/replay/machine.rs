@@ -252,7 +252,7 @@ impl<'a> Machine<'a> {
             let event = if self.queue.stands() { None } else { self.queue.pop() };
             let Some((at, what)) = event else { return Err(self.stuck()) };
             if at > self.s.longest {
-                return Err(Failure::TooLong);
+                return Err(Failure::TooLong(self.s.longest));
             }
             if self.queue.len() > MOST_EVENTS {
                 return Err(Failure::TooMuch);
@@ -307,7 +307,7 @@ impl<'a> Machine<'a> {
             (job.class != Class::Speculative && (self.jobs[i].at as usize) < job.ops.len())
                 .then_some(Failure::Stuck { node: job.node, task: i })
         };
-        self.p.jobs.iter().enumerate().find_map(unfinished).unwrap_or(Failure::TooLong)
+        self.p.jobs.iter().enumerate().find_map(unfinished).unwrap_or(Failure::TooLong(self.s.longest))
     }
     fn end(mut self) -> Outcome {
         for n in 0..self.p.nodes {

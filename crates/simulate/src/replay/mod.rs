@@ -85,8 +85,8 @@ pub enum Failure {
         /// When.
         at: Time,
     },
-    /// It takes longer than [`Setting::longest`].
-    TooLong,
+    /// It takes longer than [`Setting::longest`], which is this.
+    TooLong(Time),
     /// More is foreseen at once than [`MOST_EVENTS`].
     TooMuch,
 }
@@ -97,7 +97,9 @@ impl fmt::Display for Failure {
             Failure::Invalid(why) => write!(f, "{why}"),
             Failure::Stuck { node, task } => write!(f, "task {task} on node {node} waits for what does not come"),
             Failure::OutOfMemory { node, at } => write!(f, "node {node} has no memory left after {} ms", at / 1_000_000),
-            Failure::TooLong => write!(f, "the replay takes longer than the setting allows"),
+            Failure::TooLong(longest) => {
+                write!(f, "the replay takes longer than {} s of the cluster's time: --longest allows no more", *longest as f64 / 1e9)
+            }
             Failure::TooMuch => write!(f, "more than {MOST_EVENTS} messages are under way at once"),
         }
     }

@@ -55,6 +55,8 @@ pub struct Remote {
     pub(crate) news: member::News,
     /// Connections that failed: with whom, and why; the last ones.
     refused: Mutex<VecDeque<(Box<str>, Box<str>)>>,
+    /// It joins by addresses of others, and no member was there yet.
+    joins: AtomicBool,
     /// The process is a child of the one whose thread serves the connections, and no node.
     forked: AtomicBool,
     /// Why this node is in the cluster no more.
@@ -309,6 +311,7 @@ impl Remote {
             news: Default::default(),
             traffic: Default::default(),
             refused: Mutex::default(),
+            joins: AtomicBool::new(options.join.iter().any(|a| !options.listen.contains(a))),
             forked: AtomicBool::new(false),
             over: OnceLock::new(),
             guests: Default::default(),
@@ -418,6 +421,10 @@ impl Remote {
         }
         let name = &peer.name;
         let mut why = format!("there is no node {name} now: Kumihimo::Segments.nodes names those that are there");
+        if self.joins.load(Relaxed) {
+            why.push_str("; this node has reached none of those that it joins so far: kumi node --await N and ");
+            why.push_str("Kumihimo::Segments.wait_for_nodes(N) wait until there are N nodes");
+        }
         let refused = self.refused();
         if !refused.is_empty() {
             why.push_str(&format!("; connections that failed: {}", refused.join("; ")));
@@ -466,6 +473,7 @@ impl Remote {
     }
     /// A member is there: what failed before is of no account.
     fn came(&self, member: &kumi_membership::Member) {
+        self.joins.store(false, Relaxed);
         self.refused.lock().retain(|r| *r.0 != **member.name() && *r.0 != **member.address());
         self.reach(member.name());
     }
