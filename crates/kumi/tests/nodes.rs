@@ -36,11 +36,13 @@ fn programs_over_nodes_print_what_stands_beside_them() {
     }
 }
 
-/// The programs of the guide's chapter as one, whose `# => value` are checked.
-fn chapter() -> Option<String> {
+/// The guide's chapter: the commands that run its programs, and these as one, whose `# => value` are checked.
+fn chapter() -> Option<(Vec<String>, String)> {
     let text = std::fs::read_to_string(folder().join("../../docs/SEGMENTS.md")).ok()?;
-    let chapter = text.split("\n## Between nodes\n").nth(1)?.split("\n## ").next()?;
-    let mut program = "if Kumihimo::Segments.node == 'node2'; Kumihimo::Segments.local.take('end of the page'); exit; end\n".to_string();
+    let chapter = text.split("\n### The calls\n").nth(1)?.split("\n## ").next()?;
+    let shell = chapter.split("```sh\n").nth(1)?.split("```").next()?;
+    let commands = shell.lines().map(|l| l.split(" #").next().unwrap().trim().to_string()).collect();
+    let mut program = String::new();
     let mut checks = 0;
     for line in chapter.split("```ruby\n").skip(1).filter_map(|b| b.split("```").next()).flat_map(str::lines) {
         match line.split_once(" # => ") {
@@ -52,17 +54,22 @@ fn chapter() -> Option<String> {
         }
     }
     assert!(checks > 10);
-    Some(program + "S['node2'].put('end of the page', 1)\n")
+    Some((commands, program))
 }
 
 #[test]
 fn the_guide_is_right() {
-    if let Some(program) = chapter() {
-        let (mut out, err, status) = Running::start(&mut kumi(&["run", "--nodes", "2", "-e", &program])).end();
-        // The page has a block for nodes that leave; at the end one does, and the other may hear of it.
-        out.retain(|line| !line.ends_with("node2 is gone"));
-        assert_eq!((out, err.as_str(), status), (vec![], "", Some(0)));
-    }
+    let Some((commands, program)) = chapter() else { return };
+    let f = Folder::new();
+    std::fs::write(f.0.join("calls.rb"), program).unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let commands: Vec<String> = commands.iter().map(|l| l.replace(":7000", &format!(":{port}"))).collect();
+    let [serves, runs] = &commands[..] else { panic!("{commands:?}") };
+    let start = |line: &str| Running::start(kumi(&line.split(' ').filter(|w| !w.is_empty()).skip(1).collect::<Vec<_>>()).current_dir(&f.0));
+    let mut node2 = start(serves);
+    assert!(node2.line().starts_with("node node2 serves"));
+    let (out, err, status) = start(runs).end();
+    assert_eq!((out, err.as_str(), status), (vec![], "", Some(0)));
 }
 
 #[test]

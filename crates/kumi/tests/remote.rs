@@ -39,30 +39,42 @@ fn programs_over_nodes_print_what_stands_beside_them() {
     }
 }
 
-/// The programs of the guide as one for both nodes, whose `# => value` are checked.
-fn guide() -> Option<String> {
+/// The guide's programs, with their `# => value` as checks.
+fn guide() -> Option<Vec<String>> {
     let text = std::fs::read_to_string(programs().join("../../docs/REMOTE.md")).ok()?;
-    let mut program = String::new();
-    let mut checks = 0;
-    for line in text.split("```ruby\n").skip(1).filter_map(|b| b.split("```").next()).flat_map(str::lines) {
-        match line.split_once(" # => ") {
-            Some((code, want)) => {
-                checks += 1;
-                program.push_str(&format!("found = ({code}).inspect; puts %q({line} is not) + \" #{{found}}\" if found != {want:?}\n"));
-            }
-            None => program.push_str(&format!("{line}\n")),
+    let blocks = text.split("```ruby\n").skip(1).filter_map(|b| b.split("```").next());
+    let check = |line: &str| match line.split_once(" # => ") {
+        Some((code, want)) => {
+            format!("found = ({code}).inspect; puts %q({line} is not) + \" #{{found}}\" if found != {want:?}; $checks = $checks.to_i + 1\n")
         }
-    }
-    assert!(checks > 8);
-    Some(program + "Kumihimo::Cluster.barrier\n")
+        None => format!("{line}\n"),
+    };
+    Some(blocks.map(|b| b.lines().map(check).collect()).collect())
 }
 
+/// As its reader runs them: each in one file behind those before it, and nothing else in it but the count of what was checked.
 #[test]
 fn the_guide_is_right() {
-    if let Some(program) = guide() {
-        let (out, err, status) = Running::start(&mut kumi(&["run", "--nodes", "2", "-e", &program])).end();
-        assert_eq!((out, err.as_str(), status), (vec![], "", Some(0)));
+    let Some(guide) = guide() else { return };
+    assert!(guide.len() > 4);
+    let folder = Folder::new();
+    let mut checked = 0;
+    let run = |program: &str, least: usize| {
+        std::fs::write(folder.0.join("bank.rb"), format!("END {{ puts $checks.to_i if Kumihimo::Segments.node == 'node1' }}\n{program}"))
+            .unwrap();
+        let (out, err, status) = Running::start(kumi(&["run", "--nodes", "2", "bank.rb"]).current_dir(&folder.0)).end();
+        assert_eq!((out.len(), err.as_str(), status), (1, "", Some(0)), "{out:?}\n{program}");
+        let checks = out[0].trim_start_matches("node1 | ").parse::<usize>().unwrap_or_else(|_| panic!("{out:?}"));
+        assert!(checks >= least, "{checks} checks of {program}");
+        checks
+    };
+    for n in 1..=guide.len() {
+        checked = run(&guide[..n].concat(), checked);
     }
+    assert!(checked > 15, "{checked}");
+    // Moving needs none of what stands above it.
+    let moving = guide.iter().find(|p| p.contains("move_to")).unwrap();
+    run(moving, 4);
 }
 
 // Faults.

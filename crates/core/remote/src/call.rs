@@ -4,7 +4,7 @@
 
 use crate::host::arrivals::Arrivals;
 use crate::host::pending::{Ended, Outcome, Pending};
-use crate::host::{Host, Inner, Waiter};
+use crate::host::{Host, Inner, Waiter, no_node};
 use crate::leaf;
 use crate::proxy::{Dead, Proxy, dead, item, reference, values};
 use crate::state::{Made, host, made};
@@ -270,11 +270,6 @@ fn call(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 
 /// Why nothing is called from here any more.
 const LEFT: &str = "this node has left the cluster";
-
-/// Why nothing is called there.
-pub fn no_node(name: &str) -> String {
-    format!("there is no node {name} now")
-}
 
 /// A call of an object that is here, by a reference: Ruby makes it.
 fn here(cx: &mut Cx, made: &Made, object: Value, a: &[Value]) -> Exit {

@@ -206,6 +206,11 @@ pub fn node_id(name: &str) -> NodeId {
     NodeId(h ^ h >> 29)
 }
 
+/// Why nothing is called there.
+pub fn no_node(name: &str) -> String {
+    format!("there is no node {name} now")
+}
+
 impl Host {
     /// Of a node; `secret` is chance.
     pub fn new(node: &Arc<Node>, options: kumi_remote::Options, secret: [u64; 2], rounds: Rounds) -> Arc<Host> {
@@ -334,7 +339,7 @@ impl Host {
         if peer.is_connected() {
             self.act(|inner, _, after| inner.resume(name, after));
         } else if !self.node().is_some_and(|n| n.connect(&n.peer(name))) {
-            self.fail(name, number, crate::call::no_node(name));
+            self.fail(name, number, no_node(name));
         }
     }
     /// A call of which nothing was sent is over.
