@@ -30,7 +30,8 @@ module Kumihimo
         __seg_link(name.to_s, Array(listen), Array(join), insecure, certificate, key, authority, public)
         @node = name.to_s.dup.freeze
         @left = false
-        @joins = !(Array(join) - Array(listen)).empty?
+        others = Array(join) - Array(listen) - [address]
+        @joins = !others.empty?
         @certificates = given == 3 ? [certificate, key, authority].map(&:to_s) : nil
         @managers = {}
         @grouped = {}
@@ -40,7 +41,7 @@ module Kumihimo
         serve { Members.watch }.name = "segments' members"
         Leaving.follow(hand_over) if hand_over
         @on_listen&.each(&:call)
-        reach(Array(join) - Array(listen)) if wait && @joins
+        reach(others) if wait && @joins
         self
       end
 

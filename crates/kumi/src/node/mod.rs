@@ -22,7 +22,9 @@ nodes by their names (Kumihimo::Segments[\"east\"]). Without FILE it only serves
       --listen ADDR    where others reach it: host:port, or unix:/path. Several may be given. Without one: loopback,
                        any port
       --public ADDR    what others are told, when it is not the first --listen (behind a router, in a container)
-      --join ADDR      a node that is there already. Several may be given; it may be this node's own address
+      --join ADDR      a node that is there already. Several may be given; it may be this node's own address. The
+                       program begins when one has answered. If none has for two seconds, that is said once, and the node
+                       goes on trying
       --await N        run the program once there are N nodes
       --cert FILE      this node's certificate, --key FILE its key, --ca FILE the authority of all nodes (PEM). A node's
                        certificate names the node

@@ -311,7 +311,7 @@ impl Remote {
             news: Default::default(),
             traffic: Default::default(),
             refused: Mutex::default(),
-            joins: AtomicBool::new(options.join.iter().any(|a| !options.listen.contains(a))),
+            joins: AtomicBool::new(options.join.iter().any(|a| !options.listen.contains(a) && options.advertise.as_ref() != Some(a))),
             forked: AtomicBool::new(false),
             over: OnceLock::new(),
             guests: Default::default(),
