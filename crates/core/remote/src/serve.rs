@@ -455,6 +455,11 @@ fn respond(cx: &mut Cx, run: Value, v: Value, how: How) -> R {
     });
     match sent {
         Ok(()) => Ok(Value::NIL),
+        // Nobody is there to hear it.
+        Err(Error::Unknown) if !run.host.node().is_some_and(|n| n.connect(&n.peer(&run.name.peer))) => {
+            cx.no_wait();
+            Ok(Value::NIL)
+        }
         Err(Error::Unknown) => {
             // It is not known yet whether the caller's node hears of references.
             cx.from_outside();
