@@ -16,6 +16,8 @@ module Bench
     # `record`: a folder.
     def run(nodes, file, *words, record: nil)
       wait_for_quiet
+      # Where an experiment is repeated: a folder holds one run.
+      FileUtils.rm_rf(record) if record
       command = [*@suite.kumi.command, "run", "--nodes", nodes.to_s, *(["--record", record] if record), file, *words]
       before = jiffies
       result = @suite.run_command(["setsid", "-w", "sh", "-c", SESSION, "sh", *command], env: { "KUMI_WORKERS" => "1", "KUMI_GC_THREADS" => "1" })
