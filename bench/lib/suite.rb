@@ -211,7 +211,7 @@ module Bench
       jruby = tool("jruby")
       @peers << Runtime.new("Go", "go", [go], {}) if go && wanted.include?("Go")
       @peers << Runtime.new("BEAM", "erl", [erl], {}) if erl && tool("erlc") && wanted.include?("BEAM")
-      @peers << Runtime.new("JRuby", "rb", [jruby], {}) if jruby && wanted.include?("JRuby")
+      @peers << Runtime.new("JRuby", "rb", [jruby, "-r", File.join(__dir__, "jruby.rb")], {}) if jruby && wanted.include?("JRuby")
       @cc = tool("cc") if wanted.include?("cc")
       @redis = tool("redis-server") if wanted.include?("Redis")
       @servers = @redis ? ["Redis"] : []
