@@ -36,8 +36,8 @@ module Compare
     end
   end
 
-  # { column => figure } of [[runtime, figure], ...]; what failed is text.
-  def self.columns(pairs) = pairs.filter_map { |runtime, v| v.is_a?(Numeric) && (c = column(runtime)) && [c, v] }.to_h
+  # { column => figure } of [[runtime, figure], ...]; what failed is text, and what a compiler has left out takes no time.
+  def self.columns(pairs) = pairs.filter_map { |runtime, v| v.is_a?(Numeric) && v.positive? && (c = column(runtime)) && [c, v] }.to_h
 
   # Of a list of { case: [label, runtime], ns: figure }: the row of a label, or of one for each column.
   def self.cases(list, label)
@@ -107,7 +107,7 @@ module Compare
         cost = figures("heap", "alloc") do |list|
           Compare.columns(list.select { |x| x["threads"] == 1 }.map { |x| t = x["runs"].grep(Hash).filter_map { |r| r[kind] }; [x["runtime"], t.empty? ? nil : Bench::Stats.median(t)] })
         end
-        rows << Row.new(group, name, "ns", cost)
+        rows << Row.new(group, name, "ns", cost, false, ("JRuby's compiler leaves out objects that nobody looks at: there is no figure where it left out all." if rows.size == 1))
       end
       rows
     end
