@@ -77,10 +77,12 @@ pub struct Inner {
 pub trait Clients: Send + Sync {
     /// An answer for this client; under the manager's lock. What it holds of Ruby's is seen by the collector from then on.
     fn add(&self, replies: &mut Replies, client: &[u8], m: FromOwner<Cell>);
-    /// Sends answers, from any thread.
-    fn answer(&self, replies: Replies);
-    /// Sends them from a native, which can encode every value.
-    fn answer_from(&self, cx: &mut Cx, replies: Replies);
+    /// Sends answers, from any thread. It does not wait.
+    fn send_answers(&self, replies: Replies);
+    /// Sees to what has to be encoded first, from any thread.
+    fn encode(&self);
+    /// The same from a native, which can encode every value.
+    fn encode_by(&self, cx: &mut Cx);
     /// What stands under this key is to be encoded.
     fn encode_key(&self, name: &[u8]);
     /// Values on their way.
@@ -126,11 +128,13 @@ unsafe impl Sync for Shared {}
 const LONG: u64 = 200_000;
 
 /// Who is to be woken once the lock is let go.
+///
+/// **Invariant.** Answers are sent before anybody here is woken: what he does then reaches a client later than its answer.
 #[derive(Default)]
 #[must_use]
 pub struct Woken {
     wakers: SmallVec<[Waker; 2]>,
-    /// Answers to clients, which are sent then.
+    /// Answers to clients.
     away: Option<Box<Away>>,
     /// Runs that are over, to be given back then.
     gone: Vec<Box<Run>>,
@@ -146,7 +150,8 @@ struct Away {
 impl Woken {
     /// Wakes them, from a native.
     #[inline]
-    pub fn wake(self, cx: &mut Cx) {
+    pub fn wake(mut self, cx: &mut Cx) {
+        self.answer();
         for w in self.wakers {
             if !w.is_spent() {
                 cx.wake(w.ticket());
@@ -157,14 +162,21 @@ impl Woken {
             cx.call_another();
         }
         if let Some(away) = self.away {
-            away.clients.answer_from(cx, away.replies);
+            away.clients.encode_by(cx);
         }
     }
     /// Wakes them, from anywhere.
-    pub fn wake_outside(self) {
+    pub fn wake_outside(mut self) {
+        self.answer();
         self.wakers.iter().for_each(Waker::wake);
         if let Some(away) = self.away {
-            away.clients.answer(away.replies);
+            away.clients.encode();
+        }
+    }
+    #[inline]
+    fn answer(&mut self) {
+        if let Some(away) = &mut self.away {
+            away.clients.send_answers(std::mem::take(&mut away.replies));
         }
     }
     /// This run is over.

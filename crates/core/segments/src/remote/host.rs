@@ -74,8 +74,7 @@ impl Host for Serving {
                 node.receive(now, peer.name().as_bytes(), m, ring, &mut |to, m| remote.add(&mut replies, to, m));
             })
         };
-        woken.wake_outside();
-        remote.answer(replies);
+        remote.tell(replies, woken);
     }
     fn from_owner_traced(&self, peer: &Peer, m: FromOwner<Bytes>, trace: Option<Trace>) {
         let Some(remote) = self.0.upgrade() else { return };
@@ -162,8 +161,7 @@ impl Host for Serving {
             let mut inner = remote.shared.lock();
             inner.act_remote(|node, ring| node.tick(now, ring, &mut |to, m| remote.add(&mut replies, to, m)))
         };
-        woken.wake_outside();
-        remote.answer(replies);
+        remote.tell(replies, woken);
         remote.guests().for_each(|g| g.tick(now));
     }
 }

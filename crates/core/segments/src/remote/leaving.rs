@@ -75,9 +75,12 @@ fn serve<T>(
             }
         }));
     });
+    if let Some(remote) = &remote {
+        remote.send_answers(replies);
+    }
     woken.wake(cx);
     if let Some(remote) = remote {
-        remote.answer_from(cx, replies);
+        remote.encode_held_by(cx);
     }
     result
 }

@@ -21,7 +21,7 @@ use crate::cell::Cell;
 use crate::clock;
 use crate::encode::{Large, Symbols};
 use crate::luggage::{self, Luggage};
-use crate::state::{Bell, Clients, Replies, Shared, lease, lock_soon};
+use crate::state::{Bell, Clients, Replies, Shared, Woken, lease, lock_soon};
 use encoder::Encoder;
 use host::Serving;
 use kumi_link::{Link, Message, SendError};
@@ -457,8 +457,7 @@ impl Remote {
                 node.gone(clock::now(), name.as_bytes(), ring, &mut |to, m| self.add(&mut replies, to, m));
             })
         };
-        woken.wake_outside();
-        self.answer(replies);
+        self.tell(replies, woken);
     }
     fn refuse(&self, with: &str, why: &str) {
         if !self.refused.lock().iter().any(|r| *r.0 == *with && *r.1 == *why) {
@@ -549,13 +548,11 @@ impl Remote {
             Err(()) => Err(m),
         }
     }
-    /// Those that are too long to be sent are the encoder's, which refuses them.
-    fn send_all(&self, replies: Replies) {
-        for (client, m) in replies.0 {
-            if let Err(m) = self.answer_at_once(&client, m) {
-                self.encoder.add(client, m);
-            }
-        }
+    /// Answers clients, and then wakes who waits here.
+    fn tell(&self, replies: Replies, woken: Woken) {
+        self.send_answers(replies);
+        woken.wake_outside();
+        self.encode_held();
     }
     /// The connections.
     pub fn link(&self) -> Option<&Link> {
@@ -585,12 +582,18 @@ impl Clients for Remote {
             Err(e) => match e {},
         }
     }
-    fn answer(&self, replies: Replies) {
-        self.send_all(replies);
+    /// Those that are too long to be sent are the encoder's, which refuses them.
+    fn send_answers(&self, replies: Replies) {
+        for (client, m) in replies.0 {
+            if let Err(m) = self.answer_at_once(&client, m) {
+                self.encoder.add(client, m);
+            }
+        }
+    }
+    fn encode(&self) {
         self.encode_held();
     }
-    fn answer_from(&self, cx: &mut Cx, replies: Replies) {
-        self.send_all(replies);
+    fn encode_by(&self, cx: &mut Cx) {
         self.encode_held_by(cx);
     }
     fn encode_key(&self, name: &[u8]) {
