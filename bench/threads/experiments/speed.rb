@@ -99,6 +99,15 @@ module Bench
     programs.each { |p| chart.line(p.delete_prefix("app_"), sizes.filter_map { |s| (r = ratio.(p, s)) && [s, Stats.ratio(r, draws: 50)[0]] }) }
     chart.line("mean", sizes.filter_map { |s| means[s] && [s, *means[s]] })
     report.plot("fig13-initial-size.svg", "Figure 13", chart, "A level line says that the initial size costs no time, which is what the paper finds of its method 2 (it gives no figures). Look at the mean and its interval; single programs scatter.") unless chart.empty?
+    if suite.callgrind && suite.tool("valgrind")
+      counts = programs.to_h do |p|
+        [p, sizes.to_h { |s| [s, Bench.instructions(suite, suite.kumi, p, 0.005, { INITIAL => s.to_s, "KUMI_WORKERS" => "1" }).to_f] }]
+      end
+      over = sizes.to_h { |s| [s, Stats.geomean(programs.map { |p| counts[p][s] / counts[p][1 << 20] })] }
+      report.table(["instructions over those with 1 MB", *sizes.map { |s| Bench.size_name(s) }],
+                   programs.map { |p| [p, *sizes.map { |s| format("%.4f", counts[p][s] / counts[p][1 << 20]) }] } + [["geometric mean", *sizes.map { |s| format("%.4f", over[s]) }]])
+      report.data["initial-speed instructions"] = over.map { |s, r| { size: s, ratio: r } }
+    end
     worst = means.except(1 << 20).values.compact.map { |m| (m[0] - 1).abs }.max
     report.bound("largest change of the mean with the initial size", worst && worst * 100, 2, "%")
     report.data["initial-speed"] = means.map { |s, m| { size: s, ratio: m } }
