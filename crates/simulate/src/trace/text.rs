@@ -48,8 +48,10 @@ impl Trace {
                 .and_then(|w| NAMES.iter().find(|n| n.0 == w))
                 .ok_or(wrong(line, "a line begins with task, handler or spec"))?
                 .1;
-            let node =
-                words.next().and_then(number).filter(|n| *n < nodes as u64).ok_or(wrong(line, "a task needs the number of its node"))?;
+            let node = words.next().and_then(number).ok_or(wrong(line, "a task needs the number of its node"))?;
+            if node >= nodes as u64 {
+                return Err(wrong(line, "no such node: they are counted from 0 on, and the second line says how many there are"));
+            }
             let mut steps = words.map(|w| step(w).ok_or(wrong(line, "a step that can't be read"))).collect::<Result<Vec<_>, _>>()?;
             steps.shrink_to_fit();
             all += 1 + steps.len();
