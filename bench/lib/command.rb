@@ -10,8 +10,9 @@ module Bench
   EXPERIMENTS = {}
 
   # An experiment: its name on the command line, and what it shows in one line.
-  # long: it is run only when it is named. simulated: what else the machine does changes nothing of it.
-  def self.experiment(name, about, long: false, simulated: false, &body) = EXPERIMENTS[name] = [about, body, long, simulated]
+  # long: it is run only when it is named. simulated: what else the machine does changes nothing of it. steady: its figures are of memory, or
+  # counts, and hardly change with that; times beside them may.
+  def self.experiment(name, about, long: false, simulated: false, steady: false, &body) = EXPERIMENTS[name] = [about, body, long, simulated, steady]
 
   class Command
     # An experiment is run so often at most, where the machine is busy.
@@ -136,8 +137,9 @@ module Bench
 
     def origin(found)
       return "*#{found["date"]}, commit #{found["commit"]}, simulated.*" if found["simulated"]
+      busy = found["steady"] ? " (the machine was busy, which changes times and hardly memory and counts)" : " (the machine was busy)"
       "*#{found["date"]}, commit #{found["commit"]}, load #{found["load"].join(" and ")}, calibration #{format("%.2f", found["calibration"].max / @calibration.lowest)}" \
-        "#{" (the machine was busy)" if @calibration.busy?(*found["calibration"])}.*"
+        "#{busy if @calibration.busy?(*found["calibration"])}.*"
     end
 
     # Runs an experiment, unless a result is kept that still holds; again, where the machine was busy meanwhile.
@@ -146,17 +148,18 @@ module Bench
         return puts "", "#{name}: kept, of #{found["date"]}."
       end
       @now ||= {}
-      simulated = EXPERIMENTS[name][3]
-      tries = @options[:out] && !@options[:quick] && !simulated ? TRIES : 1
+      simulated, steady = EXPERIMENTS[name].values_at(3, 4)
+      once = simulated || steady
+      tries = @options[:out] && !@options[:quick] && !once ? TRIES : 1
       tries.times do |k|
         before, load = @calibrated || @calibration.measure, Calibration.load
         found = try(name, suite, report)
         @calibrated = @calibration.measure
         found.merge!("date" => Time.now.utc.strftime("%Y-%m-%d %H:%M UTC"), "commit" => commit, "load" => [load, Calibration.load], "calibration" => [before, @calibrated],
-                     "quick" => quick?, "rounds" => @options[:reps], "simulated" => simulated)
+                     "quick" => quick?, "rounds" => @options[:reps], "simulated" => simulated, "steady" => steady)
         least = @now[name] && @calibration.excess(*@now[name]["calibration"])
         @ledgers[name][name] = @now[name] = found if least.nil? || @calibration.excess(*found["calibration"]) < least
-        break if found["failed"] || simulated || !@calibration.busy?(*found["calibration"])
+        break if found["failed"] || once || !@calibration.busy?(*found["calibration"])
         warn "#{@path}: the machine was busy during #{name}, #{format("%.2f", @calibration.excess(*found["calibration"]))} times as slow#{"; once more" if k + 1 < tries}"
       end
     end

@@ -21,7 +21,7 @@ module Bench
     end
   end
 
-  experiment "overhead", "table 3: barrier (slope method), window collections and the rest of what windows cost" do |suite, report|
+  experiment "overhead", "table 3: barrier (slope method), window collections and the rest of what windows cost", steady: true do |suite, report|
     pairs = suite.options[:rounds] || (suite.quick ? 3 : 31)
     report.section("Overhead (table 3)", <<~TEXT)
       Two workers, heap on. Processor time of default settings, with each barrier executed twice, and off: #{pairs} turns with the order changing, mean of

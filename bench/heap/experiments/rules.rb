@@ -46,7 +46,7 @@ module Bench
     report.data["rules"] = { shares: shares, times: times.map { |(p, m), r| { program: p, rule: m, ratio: r } } }
   end
 
-  experiment "static", "what static analysis alone brings, under either rule, and what history adds" do |suite, report|
+  experiment "static", "what static analysis alone brings, under either rule, and what history adds", steady: true do |suite, report|
     pairs = suite.options[:rounds] || (suite.quick ? 2 : 11)
     report.section("Static analysis alone", <<~TEXT)
       Each program of the set with all objects born in nurseries (none), with those sent to the shared heap of which the compiler is certain (static), and with history as well; #{pairs} turns.

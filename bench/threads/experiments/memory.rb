@@ -17,7 +17,7 @@ module Bench
     child&.kill
   end
 
-  experiment "memory", "figure 7 and table 1: memory of 0 to 10,000 (ours to 1,000,000) sleeping threads" do |suite, report|
+  experiment "memory", "figure 7 and table 1: memory of 0 to 10,000 (ours to 1,000,000) sleeping threads", steady: true do |suite, report|
     report.section("Sleeping threads (figure 7, table 1)", <<~TEXT)
       `programs/sleepers.rb N`: `(0...N).map { Thread.new { sleep } }`. Highest resident memory (VmHWM) when all sleep, in MB, and bytes
       per thread: the difference to no thread, by N. Steady is VmRSS one second later.
@@ -76,7 +76,7 @@ module Bench
     report.data["memory"] = found.map { |(r, n), v| { runtime: r.name, threads: n, result: v } }
   end
 
-  experiment "frames", "memory of threads that sleep ten frames down with captured variables" do |suite, report|
+  experiment "frames", "memory of threads that sleep ten frames down with captured variables", steady: true do |suite, report|
     report.section("Ten frames down, captured variables", <<~TEXT)
       `programs/deep_sleepers.rb N blocks|procs`: every thread sleeps ten calls down; each frame has a local that a block has captured
       (blocks), and keeps that block as a Proc (procs). Resident bytes per thread: difference to no thread, by N.

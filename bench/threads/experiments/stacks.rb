@@ -7,7 +7,7 @@ module Bench
   # 1024 as "1 KB".
   def self.size_name(bytes) = bytes >= 1 << 20 ? "#{bytes >> 20} MB" : bytes >= 1024 ? "#{bytes >> 10} KB" : "#{bytes} B"
 
-  experiment "initial-size", "figure 8: memory of 10,000 sleeping threads against the initial stack size" do |suite, report|
+  experiment "initial-size", "figure 8: memory of 10,000 sleeping threads against the initial stack size", steady: true do |suite, report|
     n = suite.quick ? 2000 : 10_000
     report.section("Initial stack size (figure 8)", <<~TEXT)
       `programs/sleepers.rb #{n}` with #{INITIAL} from 128 B to 1 MB; highest resident memory in MB. The others do not read the
@@ -30,7 +30,7 @@ module Bench
     report.data["initial-size"] = found.map { |(r, s), v| { runtime: r.name, size: s, result: v } }
   end
 
-  experiment "models", "table 2: memory of threads at linearly and exponentially distributed depths" do |suite, report|
+  experiment "models", "table 2: memory of threads at linearly and exponentially distributed depths", steady: true do |suite, report|
     report.section("Depths of recursion (table 2)", <<~TEXT)
       `programs/stack_model.rb linear|exponential 1024`: figure 9's method. Linear: thread i sleeps 10 * i calls deep. Exponential:
       512 threads 10 deep, 256 threads 20 deep and so on. Each thread is started when the one before it sleeps (the paper waited 0.1 s).
@@ -79,7 +79,7 @@ module Bench
     report.data["models"] = found.map { |(r, m, n), v| { runtime: r.name, model: m, threads: n, result: v } }
   end
 
-  experiment "shrink", "memory of parked threads that have recursed 10,240 deep, against threads that never grew" do |suite, report|
+  experiment "shrink", "memory of parked threads that have recursed 10,240 deep, against threads that never grew", steady: true do |suite, report|
     report.section("Shrinking (left open by the paper)", <<~TEXT)
       `programs/shrink.rb 1024 DEPTH`: all threads recurse DEPTH deep, wait there together, return, and sleep. Resident KB per thread (less the
       process with one thread) while deep, and 0 to 5 s after all sleep again; DEPTH 0 never grew.

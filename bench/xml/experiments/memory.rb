@@ -71,7 +71,7 @@ module Bench
     end
   end
 
-  experiment "memory", "tables 3 to 5 and figure 14: collections with and without cutting, by the size of the young space" do |suite, report|
+  experiment "memory", "tables 3 to 5 and figure 14: collections with and without cutting, by the size of the young space", steady: true do |suite, report|
     report.section("Memory (tables 3 to 5, figure 14)", <<~TEXT)
       The join at 250 Mbps. `DD kept` reads the lists without cutting them and holds their documents, `DD cut` cuts as it reads. Collections of all workers by sort, and their time from request to resume; windows collected by one worker alone;
       the share of what had been allocated since the last one that a young collection freed; highest resident memory. KUMI_YOUNG is the young space.
@@ -106,7 +106,7 @@ module Bench
     end
   end
 
-  experiment "private", "where records are born and what becomes of them, by scheduling mode and by what reads them" do |suite, report|
+  experiment "private", "where records are born and what becomes of them, by scheduling mode and by what reads them", steady: true do |suite, report|
     report.section("Private records", <<~TEXT)
       `programs/private.rb` over lineitem (and orders) at scale 0.01 from files: share of the cells' bytes born private (in the reader's own window) and, of these, what had to be published or was in use when the window was given up.
       Each row is read and dropped (each), goes through select and map, is joined with sorted orders (merge) or by hash (join, which keeps rows for a while).
@@ -126,7 +126,7 @@ module Bench
     report.data["private"] = found.map { |item, runs| { item: item, runs: runs } }
   end
 
-  experiment "resident", "resident memory of the join over time, and above an idle runtime" do |suite, report|
+  experiment "resident", "resident memory of the join over time, and above an idle runtime", steady: true do |suite, report|
     report.section("Resident memory over time", "The join at 140 Mbps, scale 0.01, looked at from outside every 20 ms.")
     XML.prepare(suite)
     chart = Plot.new("Resident memory, 140 Mbps", x: "seconds", y: "resident, MB")
@@ -165,7 +165,7 @@ module Bench
     points
   end
 
-  experiment "gigabyte", "constant memory over a document of 1 GB: extraction, and a join of sorted inputs that keeps neither side" do |suite, report|
+  experiment "gigabyte", "constant memory over a document of 1 GB: extraction, and a join of sorted inputs that keeps neither side", steady: true do |suite, report|
     bytes = suite.quick ? 200_000_000 : 1_000_000_000
     report.section("A document of #{bytes / 1_000_000} MB", "Extraction of 16 fields from a file, and the merge join of lineitem with orders, neither side kept. Resident memory when a tenth, two tenths, ... of the rows were read.")
     XML.prepare(suite)

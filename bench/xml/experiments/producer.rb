@@ -1,6 +1,6 @@
 # What a producer needs when nothing but it takes memory: rows of one document, read once and dropped, over a sweep of young spaces.
 module Bench
-  experiment "producer", "memory of a producer alone over a sweep of young spaces, with and without cutting its list" do |suite, report|
+  experiment "producer", "memory of a producer alone over a sweep of young spaces, with and without cutting its list", steady: true do |suite, report|
     sizes = suite.quick ? [1, 8, 64] : [1, 2, 4, 8, 16, 32, 64, 128]
     scales = suite.quick ? [0.01] : [0.01, 0.1]
     report.section("A producer alone", <<~TEXT)
