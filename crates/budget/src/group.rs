@@ -65,7 +65,7 @@ fn begin(most: usize) {
 }
 /// Bytes of the process's pages that are in memory; 0 where the system does not tell.
 #[cold]
-pub(crate) fn resident() -> usize {
+pub fn resident() -> usize {
     let Ok(text) = std::fs::read_to_string("/proc/self/statm") else { return 0 };
     let pages = text.split_whitespace().nth(1).and_then(|n| n.parse::<usize>().ok());
     // SAFETY: the call takes and gives numbers; no memory is involved.

@@ -34,7 +34,7 @@ mod grow;
 mod reserve;
 
 pub use account::{Account, Charged};
-pub use group::{set_group, watch};
+pub use group::{resident, set_group, watch};
 pub use grow::Grow;
 pub use reserve::{has_little, hold, is_pressed, is_tight, make_way, release, restore, take_pressed};
 

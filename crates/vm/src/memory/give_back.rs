@@ -7,7 +7,8 @@
 //!
 //! It comes a second after the last time at the soonest, with a node collection or when a worker finds nothing to run; at once
 //! when the program asks (`GC.start`), and when a worker has swept much while none has anything to run. While another one runs it would give
-//! back what that one is about to use ([0011](../../../../docs/decisions/0011-sweeping-and-giving-back.md)).
+//! back what that one is about to use ([0011](../../../../docs/decisions/0011-sweeping-and-giving-back.md)). Where half of what went back has come
+//! again by the next time, the program needs it: while it runs that one waits twice as long ([`Worth`]).
 //!
 //! Invariant: nobody is in the allocator's giving back when the process forks: what it has taken apart meanwhile would be
 //! the child's for ever. A fork waits for a thread that is at it, and lets none begin; one that waits for its turn on the
@@ -20,6 +21,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The shortest time between two.
 const LEAST_NS: u64 = 1_000_000_000;
+/// The longest, while the program runs.
+const MOST_NS: u64 = 16 * LEAST_NS;
 /// Bytes that are worth it.
 const MUCH: usize = 1 << 20;
 
@@ -38,7 +41,41 @@ pub(crate) struct GiveBack {
     last: AtomicU64,
     /// At the next safepoint, however short ago it was.
     asked: AtomicBool,
+    worth: Arc<Worth>,
     on_pool: Arc<OnPool>,
+}
+
+/// What the last time has brought. A program whose memory goes up and down has each page faulted in anew that went back too soon.
+#[derive(Default)]
+struct Worth {
+    /// Resident bytes before it and after.
+    before: AtomicUsize,
+    after: AtomicUsize,
+    /// Nanoseconds beyond [`LEAST_NS`] that the next one waits while the program runs.
+    more: AtomicU64,
+}
+
+impl Worth {
+    fn give(&self, f: fn()) {
+        let before = kumi_budget::resident();
+        f();
+        self.note(before, kumi_budget::resident());
+    }
+    fn note(&self, before: usize, after: usize) {
+        self.before.store(before, Relaxed);
+        self.after.store(after, Relaxed);
+    }
+    /// How long the next one waits, where so many bytes are resident now.
+    fn wait(&self) -> u64 {
+        LEAST_NS + self.more.load(Relaxed)
+    }
+    /// It would be time: was the last one worth it? Otherwise it waits longer.
+    fn judge(&self, now: usize) {
+        let after = self.after.load(Relaxed);
+        let (gone, come) = (self.before.load(Relaxed).saturating_sub(after), now.saturating_sub(after));
+        let more = if gone >= MUCH && come >= gone / 2 { (self.wait() * 2).min(MOST_NS) - LEAST_NS } else { 0 };
+        self.more.store(more, Relaxed);
+    }
 }
 
 /// What a thread of the pool is at.
@@ -74,7 +111,7 @@ impl OnPool {
         is
     }
     /// On the pool's thread.
-    fn work(&self, f: fn()) {
+    fn work(&self, f: impl FnOnce()) {
         if self.turn(Pool::Queued, Pool::Busy) {
             f();
             self.turn(Pool::Busy, Pool::Nothing);
@@ -88,16 +125,24 @@ impl GiveBack {
         let large = self.large.map_or(0, |f| f().wrapping_sub(self.large_then.load(Relaxed)));
         self.with.is_some() && self.freed.load(Relaxed).saturating_add(large) >= MUCH
     }
-    /// If it is time, or would be with `more` bytes that the caller has: it is the one to do it.
-    fn begin_in_time(&self, more: usize) -> bool {
+    /// If it is time, or would be with `more` bytes that the caller has: it is the one to do it. `busy`: somebody runs.
+    fn begin_in_time(&self, more: usize, busy: bool) -> bool {
         let (now, last) = (now_ns(), self.last.load(Relaxed));
         let mine = (self.waits() || more >= MUCH && self.with.is_some())
             && now >= last + LEAST_NS
+            && (!busy || self.is_worth_it(now.saturating_sub(last)))
             && self.last.compare_exchange(last, now, Relaxed, Relaxed).is_ok();
         if mine {
             self.begin();
         }
         mine
+    }
+    /// So long after the last one.
+    fn is_worth_it(&self, since: u64) -> bool {
+        if since >= self.worth.wait() {
+            self.worth.judge(kumi_budget::resident());
+        }
+        since >= self.worth.wait()
     }
     #[inline]
     pub fn is_asked(&self) -> bool {
@@ -154,27 +199,32 @@ impl Cx {
     }
     /// After a node collection, at a safepoint: if it is time.
     pub(crate) fn give_back_in_time(&mut self) {
-        let due = self.give_back.begin_in_time(0);
+        let due = self.give_back.begin_in_time(0, true);
         // What the collection found dead is freed little by little: that is for the next time, or for an idle worker.
         self.freed(MUCH);
         let Some(f) = self.give_back.with.filter(|_| due) else { return };
         if self.sched_cell().get().is_some() && self.idle_workers() > 0 && self.give_back.on_pool.turn(Pool::Nothing, Pool::Queued) {
-            let on_pool = self.give_back.on_pool.clone();
-            if self.spawn_job(move || on_pool.work(f)) {
+            let (on_pool, worth) = (self.give_back.on_pool.clone(), self.give_back.worth.clone());
+            if self.spawn_job(move || on_pool.work(|| worth.give(f))) {
                 return;
             }
             self.give_back.on_pool.turn(Pool::Queued, Pool::Nothing);
         }
-        let _ = self.while_detached(f);
+        self.give_back_by(f);
+    }
+    fn give_back_by(&mut self, f: fn()) {
+        let worth = self.give_back.worth.clone();
+        let _ = self.while_detached(|| worth.give(f));
     }
     /// With nothing to run. True when it took a while.
     pub(crate) fn give_back_idle(&mut self) -> bool {
-        let now = self.give_back.begin_in_time(self.heap.spare_bytes());
+        let busy = self.idle_workers() + 1 < self.wanted_workers();
+        let now = self.give_back.begin_in_time(self.heap.spare_bytes(), busy);
         if now {
             self.heap.free_spares();
         }
         if let Some(f) = self.give_back.with.filter(|_| now) {
-            let _ = self.while_detached(f);
+            self.give_back_by(f);
         }
         now
     }
@@ -184,7 +234,7 @@ impl Cx {
         self.heap.free_spares();
         self.give_back.begin();
         if let Some(f) = self.give_back.with {
-            let _ = self.while_detached(f);
+            self.give_back_by(f);
         }
     }
 }
@@ -219,6 +269,27 @@ mod tests {
         assert!(!cx.give_back.is_asked() && CALLS.load(Relaxed) == 3);
         cx.give_back_in_time();
         assert!(cx.give_back.waits() && CALLS.load(Relaxed) == 3, "what a collection found is for the next time");
+    }
+
+    #[test]
+    fn what_comes_again_is_kept_longer() {
+        let w = Worth::default();
+        let seconds = |w: &Worth| w.wait() / LEAST_NS;
+        w.judge(50 * MUCH);
+        assert_eq!(seconds(&w), 1, "there was none yet");
+        w.note(100 * MUCH, 60 * MUCH);
+        w.judge(79 * MUCH);
+        assert_eq!(seconds(&w), 1, "less than half has come again");
+        for wanted in [2, 4, 8, 16, 16] {
+            w.judge(80 * MUCH);
+            assert_eq!(seconds(&w), wanted);
+        }
+        w.note(100 * MUCH, 60 * MUCH);
+        w.judge(60 * MUCH);
+        assert_eq!(seconds(&w), 1, "it is needed no more");
+        w.note(MUCH, 1);
+        w.judge(MUCH);
+        assert_eq!(seconds(&w), 1, "that little is not looked at");
     }
 
     #[test]

@@ -218,9 +218,8 @@ fn sort_bang_alone(cx: &mut Cx, a: Held) -> Result<Option<ArrayBuf>, Exit> {
     let ns = sort_ns(a.len());
     if own.ints {
         let mut copy = ArrayBuf::unseen(a.seen());
-        if are_fixnums(copy.slice()) {
+        if let Some(bag) = bag_of_fixnums(copy.slice()) {
             return Err(cx.detach(ns, Value::NIL, move |_| {
-                let bag = bag(copy.slice().iter().copied());
                 sort_fixnums(copy.slice());
                 SortedFixnums { bag, out: copy.done() }
             }));
@@ -402,6 +401,14 @@ fn bag(all: impl Iterator<Item = Value>) -> (usize, u64) {
     all.fold((0, 0), |(n, sum), v| {
         let h = u128::from(v.bits() ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93;
         (n + 1, sum.wrapping_add(h as u64 ^ (h >> 64) as u64))
+    })
+}
+
+/// The same of integers in their words; `None`: there are others. They go through the cache once.
+fn bag_of_fixnums(vs: &[Value]) -> Option<(usize, u64)> {
+    vs.chunks(64).try_fold((0, 0u64), |(n, sum), c| {
+        let (more, part) = are_fixnums(c).then(|| bag(c.iter().copied()))?;
+        Some((n + more, sum.wrapping_add(part)))
     })
 }
 
