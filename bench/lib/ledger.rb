@@ -37,7 +37,7 @@ module Bench
       return unless @folder
       found = found.merge("of" => @of, "machine" => @machine)
       file = File.join(@folder, "#{name}.json")
-      File.write("#{file}.new", JSON.pretty_generate(found) + "\n")
+      File.write("#{file}.new", JSON.pretty_generate(found).gsub(Bench::ROOT, "") + "\n")
       File.rename("#{file}.new", file)
       kept[name] = found
     end

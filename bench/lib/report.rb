@@ -73,6 +73,7 @@ module Bench
     end
 
     def say(*lines)
+      lines = lines.map { |l| l.to_s.gsub(Bench::ROOT, "") }
       lines.each { |l| puts l }
       $stdout.flush
       @text.concat(lines)
