@@ -329,8 +329,7 @@ fn page(address: &str, path: &str, headers: &str) -> String {
 
 /// Where a node serves its page, and its token; it is told before the program begins, and is no error.
 fn told_page(node: &Running) -> (String, String) {
-    let said = node.errors();
-    assert!(said.contains("\"level\":\"info\",\"event\":\"page\""), "{said}");
+    let said = node.errors_with("\"level\":\"info\",\"event\":\"page\"");
     let url = said.split("\"address\":\"http://").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_else(|| panic!("{said}"));
     let (address, token) = url.split_once('/').unwrap();
     (address.to_string(), token.strip_prefix("?token=").unwrap_or("").to_string())

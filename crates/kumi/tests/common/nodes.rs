@@ -73,6 +73,16 @@ impl Running {
     pub fn errors(&self) -> String {
         self.errors.lock().unwrap().clone()
     }
+    /// Standard error once this stands in it: what was written may not have been read yet.
+    #[track_caller]
+    pub fn errors_with(&self, part: &str) -> String {
+        let until = Instant::now() + HANG;
+        while !self.errors().contains(part) {
+            assert!(Instant::now() < until, "{part} was not said: {}", self.errors());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.errors()
+    }
     /// All of standard error, of one that has ended.
     pub fn last_errors(&self) -> String {
         let _ = self.errors_end.recv_timeout(HANG);
