@@ -1,7 +1,7 @@
 # Memory: what collections reclaim with and without cutting, by the size of the young space (tables 3 to 5, figure 14 of the paper), and a document of a gigabyte.
 module Bench
   module XML
-    # Lines of the collector's log: what was collected, when, and live bytes before and after.
+    # Lines of the collector's log, of collections by all workers: what was collected, when, and live bytes before and after.
     Collected = Struct.new(:at, :kind, :before, :after, :pause)
 
     KEPT = { "SQ" => %w[sq], "ED" => %w[ed], "DD kept" => %w[dd adaptive --keep], "DD cut" => %w[dd adaptive] }.freeze
@@ -13,7 +13,7 @@ module Bench
         log = File.join(data, "gc.log")
         FileUtils.rm_f(log)
         run = join(suite, mode, scale, wire, env: env, program: KEPT.fetch(mode), gc_log: "all,#{log}")
-        lines = File.exist?(log) ? File.readlines(log, chomp: true).filter_map { |l| collected(l) } : []
+        lines = File.exist?(log) ? File.readlines(log, chomp: true).filter_map { |l| collected(l) }.reject { |c| c.kind.start_with?("window") } : []
         [run, lines]
       end
 
@@ -30,7 +30,7 @@ module Bench
         from = late ? (documents.map { |d| d["last_ns"] }.min - run.raw["started_ns"]) / 1e9 : 0
         last = nil
         freed = allocated = 0.0
-        list.reject { |c| c.kind.start_with?("window") }.each do |c|
+        list.each do |c|
           if c.kind == "young" && c.at >= from
             freed += c.before - c.after
             allocated += c.before - (last || 0)
@@ -99,7 +99,7 @@ module Bench
       chart = Plot.new("Live after each collection, scale #{scale}, young space 4 MB", x: "seconds", y: "live, MB")
       XML::KEPT.each_key do |m|
         list = found[[m, 4]].grep(Array).first&.last || []
-        chart.line(m, list.reject { |c| c.kind.start_with?("window") }.map { |c| [c.at, c.after / 1e6] })
+        chart.line(m, list.map { |c| [c.at, c.after / 1e6] })
       end
       report.plot("memory-live-#{scale}.svg", "Figure 14", chart, "Lower is better. A line that climbs until a full collection is of a mode whose garbage young collections do not find; the paper's figure 14 (no figures in text) has DD kept climb after one input has ended, and DD cut stay level.") unless chart.empty?
       report.data["memory #{scale}"] = found.map { |i, list| { item: i, runs: list.map { |r| r.is_a?(Array) ? { run: r[0].to_h, collections: r[1].map(&:to_h) } : r } } }

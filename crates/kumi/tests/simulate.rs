@@ -138,6 +138,7 @@ fn what_can_not_be_is_said_with_its_place() {
     let f = Folder::new("wrong");
     f.write("a.trace", SMALL);
     f.write("bad.trace", SMALL.replace("c500000", "c5x"));
+    f.write("fifth.trace", "kumi-trace 1\nnodes 2\ntask 5 c100\n");
     f.write("stuck.trace", "kumi-trace 1\nnodes 2\ntask 0 w2 s1>1:1\ntask 1 w1 s2>0:1\n");
     f.write("large.trace", "kumi-trace 1\nnodes 65536\n");
     f.write("bytes.trace", b"kumi-trace 1\nnodes 2\n\xff\n");
@@ -165,6 +166,7 @@ fn what_can_not_be_is_said_with_its_place() {
     says(2, &["a.trace", "--memory", "much"], "--memory is a number of bytes");
     says(1, &["none.trace"], "none.trace: No such file");
     says(1, &["bad.trace"], "bad.trace:3: a step that can't be read");
+    says(1, &["fifth.trace"], "fifth.trace:3: no such node: they are counted from 0 on");
     says(1, &["stuck.trace"], "stuck.trace, independent: task 0 on node 0 waits for what does not come");
     says(1, &["large.trace"], "65536 nodes; up to 4096");
     says(1, &["bytes.trace"], "line 3: no UTF-8");

@@ -129,7 +129,8 @@ const LONG: u64 = 200_000;
 
 /// Who is to be woken once the lock is let go.
 ///
-/// **Invariant.** Answers are sent before anybody here is woken: what he does then reaches a client later than its answer.
+/// **Invariant.** Answers are sent before anybody here is woken, but for those whose values have to be encoded first: what he does then reaches a client
+/// later than its answer.
 #[derive(Default)]
 #[must_use]
 pub struct Woken {
