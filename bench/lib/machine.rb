@@ -15,7 +15,7 @@ module Bench
   def commit
     git = ->(*words) { IO.popen(["git", "-C", __dir__, *words], err: File::NULL, &:read).strip }
     id = git.("rev-parse", "--short", "HEAD")
-    id.empty? ? "unknown" : "#{id}#{"+" unless git.("status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)bench/*/results").empty?}"
+    id.empty? ? "unknown" : "#{id}#{"+" unless git.("status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)bench/*/results/*").empty?}"
   rescue SystemCallError
     "unknown"
   end
