@@ -28,9 +28,32 @@ of the first node that failed, else 0; when one fails, the others are ended.
 
 /// A signal that came, to be handed on.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// In it: the terminal sent it, to all who run in its foreground.
+const BY_TERMINAL: i32 = 1 << 16;
 
-extern "C" fn note(signal: libc::c_int) {
-    SIGNAL.store(signal, Release);
+extern "C" fn note(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the system passes what `SA_SIGINFO` promises.
+    let by_terminal = unsafe { (*info).si_code } == libc::SI_KERNEL;
+    #[cfg(not(target_os = "linux"))]
+    let by_terminal = {
+        let _ = info;
+        std::io::stdin().is_terminal()
+    };
+    SIGNAL.store(if by_terminal { signal | BY_TERMINAL } else { signal }, Release);
+}
+/// Notes these signals from now on.
+fn listen(signals: [libc::c_int; 3]) {
+    // SAFETY: the handler asks what it is given and stores a number, nothing else.
+    unsafe {
+        let mut how: libc::sigaction = std::mem::zeroed();
+        how.sa_sigaction = note as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) as libc::sighandler_t;
+        how.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        libc::sigemptyset(&mut how.sa_mask);
+        for s in signals {
+            libc::sigaction(s, &how, std::ptr::null_mut());
+        }
+    }
 }
 
 /// What to do.
@@ -173,11 +196,7 @@ fn start(nodes: usize, all: &Nodes, program: &[String]) -> std::io::Result<i32> 
     all.record.iter().try_for_each(|folder| is_free(folder))?;
     let sockets = Sockets::make()?;
     let me = std::env::current_exe()?;
-    let handler = note as extern "C" fn(libc::c_int);
-    for s in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler stores a number, nothing else.
-        unsafe { libc::signal(s, handler as libc::sighandler_t) };
-    }
+    listen([libc::SIGINT, libc::SIGTERM, libc::SIGHUP]);
     let mut children: Vec<(Child, Option<i32>)> = Vec::new();
     let mut printers = Vec::new();
     for n in 1..=nodes {
@@ -284,10 +303,11 @@ fn watch(children: &mut [(Child, Option<i32>)]) -> i32 {
         if children.iter().all(|c| c.1.is_some()) {
             return failed.unwrap_or(0);
         }
-        let signal = SIGNAL.swap(0, AcqRel);
+        let noted = SIGNAL.swap(0, AcqRel);
+        let (signal, by_terminal) = (noted & !BY_TERMINAL, noted & BY_TERMINAL != 0);
         if signal != 0 {
             // A terminal's Ctrl-C has reached them all already; sent again it would cut short what they do at their end.
-            if signal != libc::SIGINT || !std::io::stdin().is_terminal() {
+            if signal != libc::SIGINT || !by_terminal {
                 tell(children, signal);
             }
             failed.get_or_insert(128 + signal);
