@@ -537,8 +537,9 @@ impl Sched {
             if let Some(sched) = me.upgrade() {
                 // Somebody is to look who has anything to wait for now.
                 sched.deliver([Event::Job(0, 0, Box::new(()))]);
-                sched.jobs.fetch_sub(1, SeqCst);
+                // In this order: where no job runs there is none that nobody waits for.
                 sched.spawned.fetch_sub(1, SeqCst);
+                sched.jobs.fetch_sub(1, SeqCst);
             }
         }));
         true
