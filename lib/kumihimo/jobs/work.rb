@@ -131,17 +131,28 @@ module Kumihimo
 
     # Without waiting: was there something to do?
     module DrainOne
+      # So often it is tried, for a second each time, where no thread has time to begin it.
+      TRIES = 10
+      private_constant :TRIES
+
       def drain_one
         return false if Jobs.store.size(__inputs[0].key) == 0
-        segment = new.start
-        begin
-          segment.join(timeout: 1)
-        rescue Segments::TimeoutError
-          # Another has taken it, or it takes its time.
-          return false if segment.cancel
-          segment.join
+        TRIES.times do
+          segment = new.start
+          begin
+            segment.join(timeout: 1)
+            return true
+          rescue Segments::TimeoutError
+            unless segment.cancel
+              # It takes its time.
+              segment.join
+              return true
+            end
+          end
+          # Another may have taken what it waited for. Where all is there still, no thread had time to begin it.
+          return false unless __inputs.all? { |input| Jobs.store.size(input.key) > 0 }
         end
-        true
+        false
       end
     end
     private_constant :DrainOne
