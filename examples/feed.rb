@@ -12,6 +12,7 @@ require "kumihimo/xml"
 
 NODES = Kumihimo::Segments.cluster? ? Kumihimo::Segments.nodes.sort : [nil]
 FIRST = NODES[0] # reads the feed and joins the results; nil: the program is on one node
+AT_ONCE = 3 # code segments that work at a time, on each node
 
 class Trade < Kumihimo::XTree
   field :number, Integer, attribute: true
@@ -63,7 +64,7 @@ class Server
   end
 end
 
-# One step of the work. As many run at a time as `repeat` is told, on each node. Its inputs and its output are on the first node.
+# One step of the work. Its inputs and its output are on the first node.
 class Value < Kumihimo::CodeSegment
   input :trade, take: "trades", from: FIRST
   input :pause, peek: "go", from: FIRST # Without it all work stands still.
@@ -87,7 +88,7 @@ end
 trades = options["--trades"]
 
 ds = Kumihimo::Segments.local
-work = Value.repeat(parallel: 3)
+work = Value.repeat(parallel: AT_ONCE)
 if FIRST != Kumihimo::Segments.node
   Kumihimo::Segments[FIRST].peek("over")
   work.stop.join
@@ -112,6 +113,8 @@ results = Enumerator.new do |out|
   end
 end
 
+# The oldest request is served first. Once those of all nodes wait for "go", or still for a trade, each node has its part.
+sleep 0.01 until %w[go trades].sum { |key| ds.stat(key)[:waiting] } >= AT_ONCE * NODES.size
 ds.put("go", 0.0001)
 totals = Hash.new(0)
 nodes = Hash.new(0)

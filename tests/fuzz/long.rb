@@ -240,9 +240,10 @@ end
 def by_signal(call)
   t = processor_time
   w = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-  pid = spawn("sleep #{PATIENCE}; kill -USR1 #{$$}")
+  pid = nil
   begin
     trap("USR1") { raise Asked }
+    pid = spawn("sleep #{PATIENCE}; kill -USR1 #{$$}")
     call.call
     sleep 5
   rescue Asked

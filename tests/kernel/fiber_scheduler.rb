@@ -5,6 +5,7 @@ log = Queue.new
 t = Thread.new do
   Fiber.set_scheduler(Scheduler.new)
   q = Queue.new
+  gate = Queue.new
   m = Mutex.new
   r, w = IO.pipe
   Fiber.schedule { log << :a1; sleep 0.03; log << :a2; q << 1 }
@@ -13,9 +14,10 @@ t = Thread.new do
   Fiber.schedule { m.synchronize { log << :m2 } }
   Fiber.schedule { log << r.read(2) }
   Fiber.schedule { sleep 0.04; w << "hi" }
-  Fiber.schedule { log << Thread.new { sleep 0.01; :v }.value }
+  Fiber.schedule { log << Thread.new { gate.pop; :v }.value }
   Fiber.schedule { log << [Fiber.current_scheduler.class, Fiber.current.blocking?] }
   log << :end
+  gate << 1
 end
 t.join
 all = Array.new(log.size) { log.pop }

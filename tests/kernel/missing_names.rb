@@ -3,7 +3,13 @@ include Process
 p clock_gettime(CLOCK_MONOTONIC).is_a?(Float), Process.private_method_defined?(:kill), pid == $$
 p Signal.private_instance_methods(false).sort, Marshal.private_instance_methods(false).include?(:dump)
 p Ruby::VERSION == RUBY_VERSION, Ruby::ENGINE, Errno::EDOOFUS
-p Kernel.sleep(0.001), sleep(Rational(1, 1000)), Kernel.sleep(Rational(1, 500))
+# Whole seconds, of what a sleep took; here that is none, unless the machine stood still.
+def slept
+  t = clock_gettime(CLOCK_MONOTONIC)
+  n = yield
+  n.between?(0, (clock_gettime(CLOCK_MONOTONIC) - t).round)
+end
+p slept { Kernel.sleep(0.001) }, slept { sleep(Rational(1, 1000)) }, slept { Kernel.sleep(Rational(1, 500)) }
 
 p proc { _2; binding.implicit_parameters }.call(1, 2), proc { it; binding.implicit_parameter_get(:it) }.call(7)
 p proc { _1; proc { [binding.implicit_parameters, binding.implicit_parameter_defined?(:_1)] }.call }.call(1)

@@ -20,7 +20,7 @@ chance = Random.new(7)
 end
 Thread.list.each { |thread| thread.join if thread != Thread.current && !thread.name }
 left = []
-ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 20
+ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 120
 until taken.size + left.size >= COUNT || Process.clock_gettime(Process::CLOCK_MONOTONIC) > ends
   left << there.take("k", timeout: 1) rescue nil
 end

@@ -13,7 +13,7 @@ def told?(thread, io, stolen: false)
   news = 3.times.map { IO.pipe }
   # Somebody who watches the new pipe under the old number would read this, or wait for ever.
   news.each { |_, w| w << "stolen" } if stolen
-  got = thread.join(20) ? thread.value : :hangs
+  got = thread.join(60) ? thread.value : :hangs
   news.flatten.each(&:close)
   puts "#{got.inspect} instead of the end" unless got == :closed
   got == :closed
@@ -53,7 +53,7 @@ io = IO.popen("cat", "r+")
 t = Thread.new { closed { io.read } }
 Thread.pass until t.stop?
 io.close_read
-p t.join(20) && t.value
+p t.join(60) && t.value
 io.close
 
 # A stream that becomes another file's wakes who waits for the old one.
@@ -63,7 +63,7 @@ Thread.pass until t.stop?
 x, y = IO.pipe
 y << "news"
 r.reopen(x)
-p !t.join(20).nil?
+p !t.join(60).nil?
 [r, w, x, y].each(&:close)
 
 # What a stream is asked, and what a child is given, is of that stream or nothing.

@@ -3,6 +3,7 @@ Thread.report_on_exception = false
 class Ping < StandardError; end
 alive = []
 done = false
+begun = Queue.new
 makers = 3.times.map do
   Thread.new do
     n = 0
@@ -10,6 +11,7 @@ makers = 3.times.map do
       t = Thread.new { Thread.current.report_on_exception = false; [1].map { |x| x + 1 }; Thread.current[:a] = 1 }
       alive[n % 4] = t
       n += 1
+      begun << 1 if n == 1
       begin
         t.join
       rescue Ping
@@ -18,7 +20,7 @@ makers = 3.times.map do
     n
   end
 end
-count = 0
+3.times { begun.pop }
 meddlers = 3.times.map do |k|
   Thread.new do
     500.times do |i|

@@ -15,9 +15,11 @@ p t.join.equal?(t), t.join(0).equal?(t)
 # The first to wait gives up while another waits, and waits again.
 gate = Queue.new
 t = Thread.new { gate.pop }
-first = Thread.new { t.join(0.01).nil? && t.join.equal?(t) }
+gave_up = Queue.new
+first = Thread.new { t.join(0.01).nil?.tap { gave_up << 1 } && t.join.equal?(t) }
 second = Thread.new { t.join.equal?(t) }
 p first.join(0.05), second.join(0.01)
+gave_up.pop
 gate << 1
 p first.value, second.value
 

@@ -75,7 +75,7 @@ end
 p [:closed, rs.uniq]
 
 # select in many threads.
-r = together(T) { |t| x, y = IO.pipe; z = Thread.new { sleep 0.002; y << "." }; s = IO.select([x], nil, nil, 5); z.join; [s[0] == [x], IO.select([x], nil, nil, 0)&.first&.size, x.close, y.close] }
+r = together(T) { |t| x, y = IO.pipe; z = Thread.new { sleep 0.002; y << "." }; s = IO.select([x], nil, nil, 60); z.join; [s[0] == [x], IO.select([x], nil, nil, 0)&.first&.size, x.close, y.close] }
 p [:select, r.uniq]
 
 # Lines of $stdout stay whole.

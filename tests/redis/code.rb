@@ -1,7 +1,7 @@
 # Code segments whose inputs and outputs are in a store.
 require "kumihimo/segments"
 S = Kumihimo::Segments
-STORE = S.connect(ARGV[0], lease: 1)
+STORE = S.connect(ARGV[0])
 OTHER = S.connect(ARGV[0])
 
 class Add < Kumihimo::CodeSegment
@@ -106,8 +106,9 @@ program = 'require "kumihimo/segments"
   Holds.new.set_key(:held, "held", from: s).start.join'
 child = spawn(RbConfig.ruby, "-e", program, ARGV[0], out: writer)
 p reader.readpartial(4)
+# While it lives it keeps what it holds.
+p STORE.take("held", timeout: 60)
 Process.kill(:KILL, child)
 Process.wait(child)
-p STORE.take("held", timeout: 20)
-segment = STORE.take_segment("held", timeout: 20)
+segment = STORE.take_segment("held", timeout: 60)
 p [segment.value, segment.index, segment.deliveries]

@@ -15,8 +15,10 @@ if S.node == "node2"
   exit
 end
 there = R.find("box", on: "node2")
-over = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 60
+# Each part has a time of its own, here and where its line is read.
+$stdout.sync = true
 none = lambda do |what|
+  over = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 60
   left = nil
   until (left = R.survey[:nodes][0].values_at(:calls, :called)) == [0, 0] || Process.clock_gettime(Process::CLOCK_MONOTONIC) > over
     sleep 0.01

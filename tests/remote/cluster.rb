@@ -11,11 +11,12 @@ mine = C.scatter((1..10).to_a)
 say[mine]
 say[C.reduce([mine]) { |a, b| a + b }]
 say[C.reduce(C.scatter(C.self == "node2" ? %w[a b] : nil, from: "node2")) { |a, b| a + b }]
-# The first node is stuck in its first elements until the others have done all that is left.
+# The first node is stuck in its first elements until the others have done all that is left. They begin once it is.
 class Tally
   include Kumihimo::Remote
-  def initialize = @left = Thread::Queue.new
-  def done = (@left << 1; nil)
+  def initialize = (@begun = Thread::Queue.new; @left = Thread::Queue.new)
+  def stuck = (@begun.close; nil)
+  def done = (@begun.pop; @left << 1; nil)
   def wait(n) = n.times { @left.pop }
 end
 tally = Kumihimo::Remote.register("tally", Tally.new) if C.self == "node1"
@@ -23,7 +24,10 @@ tally ||= Kumihimo::Remote.find("tally", on: "node1")
 stuck = false
 squares = Kumihimo.pmap(1..60) do |x|
   if C.self == "node1"
-    tally.wait(55) unless stuck
+    unless stuck
+      tally.stuck
+      tally.wait(55)
+    end
     stuck = true
   else
     tally.done

@@ -17,6 +17,7 @@ if Kumihimo::Segments.node == "node2"
   exit
 end
 there = R.find("echo", on: "node2")
+$stdout.sync = true
 def heard(future) = (future.value rescue [$!.class, $!.message])
 # Five threads and each round's futures, at once: a future is asked while its answer comes, by some who wait and some who do not.
 def all_hear(count)
@@ -45,7 +46,7 @@ p 20.times.count {
   waits = 3.times.map { Thread.new { heard(f) } }
   sleep 0.005
   f.cancel
-  all = waits.map { |t| t.join(10) ? t.value : :waits }
+  all = waits.map { |t| t.join(60) ? t.value : :waits }
   all.uniq.size == 1 && all[0].is_a?(Array) || p(all)
 }
 puts "one of them gives up"
@@ -65,7 +66,7 @@ puts "those who ask are killed, by chance while they find out"
     asks = 3.times.map { Thread.new { heard(f) } }
     asks.each { |t| i.odd? && Thread.pass; t.kill }
     last = Thread.new { heard(f) }
-    seen = last.join(10) ? last.value : :waits
+    seen = last.join(60) ? last.value : :waits
     asks.each(&:join)
     seen == { echo: i, list: [i, "#{i}"], raises: [IndexError, "#{i}"] }[name] || name == :same && seen[0] == i && R::Reference === seen[1] || p(seen)
   end

@@ -36,15 +36,18 @@ few = C.nodes.values_at(1, 3, 4, 5, 6, 7, 8, 9, 10, 11)
 say("ten of them", few.include?(C.self) ? C.reduce([ME], nodes: few) { |a, b| a + b } : [1, *3..11])
 all_say
 
-# Whose time is over keeps nobody else from meeting: neither those above nor those below it.
-sleep 0.8 if C.self == LAST
-say("an inner one's time", C.self == INNER ? raised { C.barrier(timeout: 0.2) } : raised { C.barrier(timeout: 60) })
+# Whose time is over keeps nobody else from meeting: neither those above nor those below it. The last one comes after that.
+def gives_up(&block) = raised(&block).tap { Kumihimo::Segments[LAST].put("given up", true) }
+def comes_last = (Kumihimo::Segments.local.take("given up") if C.self == LAST)
+
+comes_last
+say("an inner one's time", C.self == INNER ? gives_up { C.barrier(timeout: 0.2) } : raised { C.barrier(timeout: 60) })
 C.barrier
-sleep 0.8 if C.self == LAST
-say("an inner one is interrupted", raised { C.self == INNER ? Timeout.timeout(0.2) { C.barrier } : C.barrier })
+comes_last
+say("an inner one is interrupted", C.self == INNER ? gives_up { Timeout.timeout(0.2) { C.barrier } } : raised { C.barrier })
 C.barrier
-sleep 0.8 if C.self == LAST
-say("the first one's time", C.self == C.nodes[0] ? raised { C.barrier(timeout: 0.2) } : raised { C.barrier })
+comes_last
+say("the first one's time", C.self == C.nodes[0] ? gives_up { C.barrier(timeout: 0.2) } : raised { C.barrier })
 C.barrier
 all_say
 

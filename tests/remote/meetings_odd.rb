@@ -39,7 +39,8 @@ told("and the next one") { C.reduce(1) { |a, b| a + b } }
 told("a thread is killed") do
   if ME == "node2"
     t = Thread.new { C.reduce(1) { |a, b| a + b } }
-    sleep 0.05
+    # Before it waits it has not come.
+    Thread.pass until t.stop?
     t.kill.join
     signal("node2 has left")
     3

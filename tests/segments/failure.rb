@@ -111,7 +111,7 @@ def runs(&block)
   c = Class.new(CodeSegment) { input :x, take: "x" }
   c.define_method(:run, &block)
   DS.put("x", :x)
-  c.start.join(timeout: 20)
+  c.start.join(timeout: 60)
 ensure
   S.settle
   print "  "

@@ -140,16 +140,19 @@ def hears(key)
 end
 
 puts "-- what is to enter later has no index yet"
-tell("put") { DS.put("j", :later, not_before: 0.5) }
-tell("stat") { DS.stat("j").slice(:segments, :delayed, :last_index) }
-tell("put") { DS.put("j", :now) }
+tell("put") { DS.put("far", :later, not_before: 100) }
+tell("stat") { DS.stat("far").slice(:segments, :delayed, :last_index) }
+tell("put") { DS.put("far", :now) }
+DS.put("j", :now)
+DS.put("j", :later, not_before: 0.03)
 tell("both") { [DS.take_segment("j"), DS.take_segment("j")] }
 tell("a Time that is over") { DS.put("j", :past, not_before: Time.now - 10) }
 tell("take") { DS.take("j") }
-tell("a Time") { DS.put("j", :soon, not_before: Time.now + 0.02) }
-tell("take") { DS.take("j", timeout: 5) }
-tell("two that are due in another order") { [DS.put("j", :b, not_before: 0.5), DS.put("j", :a, not_before: 0.03)] }
-tell("take") { [DS.take("j"), DS.take("j")] }
+tell("a Time") { DS.put("far", :soon, not_before: Time.now + 100) }
+DS.put("j", :soon, not_before: Time.now + 0.02)
+tell("take") { DS.take("j", timeout: 60) }
+tell("two that are due in another order") { [DS.put("j", :b, not_before: 100), DS.put("j", :a, not_before: 0.03)] }
+tell("take") { [DS.take("j"), DS.stat("j")[:delayed]] }
 
 puts "-- ttl"
 tell("there") { hears("k") { tell("put") { DS.put("k", :short, ttl: 0.02) } } }

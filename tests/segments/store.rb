@@ -125,7 +125,7 @@ chance = Random.new(5)
 end
 Thread.list.each { |thread| thread.join if thread != Thread.current && !thread.name }
 left = []
-ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 20
+ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 120
 until taken.size + left.size >= COUNT || Process.clock_gettime(Process::CLOCK_MONOTONIC) > ends
   left << store.take("many", timeout: 1) rescue nil
 end

@@ -76,13 +76,18 @@ tell("put and kill at once") do
   [lost, DS.stat("k").slice(:segments, :leased, :waiting)]
 end
 tell("raise into one that waits") do
+  up = nil
   t = Thread.new do
     DS.take("k")
   rescue IOError => e
-    [e.message, DS.take("k")]
+    up = e.message
+    [up, DS.take("k")]
   end
+  # The request is there before the thread waits; and it is there until the thread has heard what is raised.
   until_waiting("k", 1)
+  Thread.pass until t.stop?
   t.raise(IOError, "up")
+  Thread.pass until up
   until_waiting("k", 1)
   DS.put("k", :later)
   t.value

@@ -5,7 +5,7 @@ S = Kumihimo::Segments
 DS = S.local
 
 def asleep(threads) = threads.each { |t| Thread.pass until t.stop? }
-def ended(threads) = threads.map { |t| t.join(20) ? t.value : :waits }
+def ended(threads) = threads.map { |t| t.join(60) ? t.value : :waits }
 
 def watched(what, ds)
   puts "-- #{what}"
@@ -23,7 +23,7 @@ def watched(what, ds)
     threads[i % 2].kill
     ds.put("a", -i)
     ended(threads)
-    seen << watch.next(timeout: 10).value while seen.size < 2
+    seen << watch.next(timeout: 60).value while seen.size < 2
     [seen.pop, seen.pop].sort == [-i, i].sort
   end
   p wrong

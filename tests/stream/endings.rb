@@ -57,7 +57,7 @@ p e.line, e.column, e.path
 # A document that was read to its end lets go of its connection, although the peer holds it.
 url, thread = serve("", WHOLE, hold: true)
 doc = Kumihimo::XML.open(url, Parts)
-p doc.parts.map(&:id).to_a, thread.join(10)&.value, Kumihimo::XML.stat(doc)[:open]
+p doc.parts.map(&:id).to_a, thread.join(60)&.value, Kumihimo::XML.stat(doc)[:open]
 r, w = IO.pipe
 w << WHOLE
 doc = Kumihimo::XML.open(r, Parts)

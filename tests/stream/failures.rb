@@ -72,7 +72,7 @@ rescue Kumihimo::XML::MissingFieldError => e
 end
 
 # Servers that misbehave.
-def serve
+def serve(limit = 60)
   server = TCPServer.new("127.0.0.1", 0)
   thread = Thread.new do
     loop do
@@ -83,14 +83,15 @@ def serve
     rescue IOError, SystemCallError
     end
   end
-  try "http://127.0.0.1:#{server.addr[1]}/x", proxy: false, retries: 0, read_timeout: 0.3
+  try "http://127.0.0.1:#{server.addr[1]}/x", proxy: false, retries: 0, read_timeout: limit
 ensure
   thread.kill
   thread.join
   server.close
 end
 serve { |c| c << "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n<t>#{R}" }
-serve { |c| c << "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n<t>#{R}"; c.flush; sleep 1 }
+# It ends when the client does.
+serve(0.5) { |c| c << "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n<t>#{R}"; c.flush; c.read }
 serve { |c| c << "HTTP/1.1 500 Oh no\r\nContent-Length: 3\r\n\r\nbad" }
 serve { |c| c << "not http at all\r\n\r\n" }
 serve { |c| c << "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello" }

@@ -72,7 +72,7 @@ told { Kumihimo.flow(Input.new(3) { Thread.current.kill }).join(0..9, on: :itsel
 seen = []
 told { Kumihimo.flow(Input.new(3) { Thread.current.kill }).union([], all: true).each { seen << _1 } }
 p seen
-1000.times do
+10_000.times do
   break if Thread.list.size == THREADS
   sleep 0.005
 end

@@ -85,7 +85,7 @@ Thread.new do
   enumerator = join.each_entry
   p enumerator.next, enumerator.next
 end.join
-1000.times do
+10_000.times do
   break if Thread.list.size == THREADS
   GC.start
   sleep 0.01

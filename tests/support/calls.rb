@@ -2,6 +2,9 @@
 # file (tests/segments/store_calls.rb). `other` is the same owner for another caller. The block gives an answer for this name
 # under a key of that name, from elsewhere and a little later.
 
+# Each line has a time of its own where it is read.
+$stdout.sync = true
+
 def show(what)
   puts "#{what}: #{yield.inspect}"
 rescue StandardError => error
@@ -31,8 +34,8 @@ def calls(there, other, &answer)
   show("keys") { there.put("few.more", 1); there.keys("few") }
   show("room") { [there.take("few"), waits.value, there.take("few"), there.take("few")] }
 
-  show("not yet") { [there.put("later", 1, not_before: 0.5), there.take?("later")] }
-  show("due") { there.take("later", timeout: 20) }
+  show("not yet") { [there.put("later", 1, not_before: 600), there.take?("later")] }
+  show("due") { there.put("soon", 1, not_before: 0.05); there.take("soon", timeout: 60) }
   show("short life") { there.put("short", 1, ttl: 0.02); sleep 0.2; there.peek?("short") }
   show("negative ttl") { there.put("short", 1, ttl: -1) }
 
@@ -65,7 +68,7 @@ def calls(there, other, &answer)
       taker.kill.join
       there.put("killed", i) if taker[:had]
     end
-    deadline = Time.now + 20
+    deadline = Time.now + 60
     sleep 0.01 until there.size("killed") == 50 || Time.now > deadline
     there.size("killed")
   end

@@ -82,7 +82,7 @@ class Server
       s.write "what is this\r\n\r\n"
       :close
     when "/slow"
-      sleep 1
+      s.gets
       :close
     when "/big"
       s.write "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + "x" * 1_000_000
@@ -107,7 +107,7 @@ p Net::HTTP.get(URI("#{base}/a?b=c")), Net::HTTP.get_response("127.0.0.1", "/x",
 p Net::HTTP.post(URI("#{base}/post"), "data", "Content-Type" => "text/x", "X-Test" => "t").body
 p Net::HTTP.post_form(URI("#{base}/form"), { "a" => "1 2", "b" => %w[x y] }).body
 before = server.connections
-Net::HTTP.start("127.0.0.1", server.port, read_timeout: 5) do |http|
+Net::HTTP.start("127.0.0.1", server.port, read_timeout: 60, keep_alive_timeout: 60) do |http|
   p http.inspect.sub(/\d{4,5} /, "PORT "), http.get("/1").body, http.get("/2", "X-Test" => "y").body
   r = http.get("/chunked")
   p r.body, r.chunked?, r.content_length

@@ -12,7 +12,7 @@ def interrupted(code)
 end
 waits = {
   sleep: "sleep", timed: "sleep 100", loop: "loop { x = 1 }", pop: "Queue.new.tap { |q| Thread.new { sleep }; q.pop }",
-  lock: "m = Mutex.new; Thread.new { m.lock; sleep }; sleep 0.02; m.lock", join: "Thread.new { sleep }.join",
+  lock: "m = Mutex.new; q = Queue.new; Thread.new { m.lock; q << 1; sleep }; q.pop; m.lock", join: "Thread.new { sleep }.join",
   read: "r, w = IO.pipe; r.read", select: "r, w = IO.pipe; IO.select([r])", fiber: "Fiber.new { sleep }.resume",
   timeout: "require 'timeout'; Timeout.timeout(50) { sleep }", value: "Thread.new { loop {} }.value"
 }
@@ -25,4 +25,4 @@ p interrupted("begin; puts :up; sleep; rescue Interrupt => e; puts e.class; end;
 p interrupted("trap(:INT) { puts :handled; $done = true }; puts :up; sleep 0.01 until $done; puts :end")
 p interrupted("q = Queue.new; Thread.new { sleep 20 }; trap(:INT) { Thread.new { q << :sent } }; puts :up; puts q.pop")
 # other threads' ensure clauses do not keep it from ending
-p interrupted("Thread.new { begin; sleep; ensure; puts :other; end }; begin; puts :up; sleep; ensure; puts :main; end").then { |t, s| [t.lines.sort, s] }
+p interrupted("q = Queue.new; Thread.new { begin; q << 1; sleep; ensure; puts :other; end }; begin; q.pop; puts :up; sleep; ensure; puts :main; end").then { |t, s| [t.lines.sort, s] }

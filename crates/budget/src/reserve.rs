@@ -101,6 +101,7 @@ mod tests {
 
     #[test]
     fn parts_go_one_by_one_and_come_back() {
+        let _alone = crate::ALONE.lock().unwrap_or_else(|e| e.into_inner());
         assert!(!release() && restore() && system_has(1 << 40));
         // Who pressed may have looked a while ago.
         press();

@@ -30,7 +30,7 @@ fn pooled() -> Registry {
 }
 
 fn settled(registry: &Registry) {
-    let until = Instant::now() + Duration::from_secs(1);
+    let until = Instant::now() + Duration::from_secs(60);
     while registry.live() != kumi_flow::Live::default() && Instant::now() < until {
         thread::sleep(Duration::from_millis(1));
     }
@@ -202,7 +202,7 @@ fn parked<T>(
         };
         let (sender, receiver) = std::sync::mpsc::channel();
         if let Some(subscription) = producer.subscribe(ticket, Box::new(move || sender.send(()).unwrap_or_default())) {
-            receiver.recv_timeout(Duration::from_secs(10)).expect("a wakening was lost");
+            receiver.recv_timeout(Duration::from_secs(60)).expect("a wakening was lost");
             drop(subscription);
         }
     }

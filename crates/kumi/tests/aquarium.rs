@@ -6,6 +6,7 @@
 use libtest_mimic::{Arguments, Trial};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -25,6 +26,14 @@ impl Tank {
         c.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/aquarium.rb")).args(["--fish", "2", "--seconds", "300"]);
         for name in ["RUBYOPT", "RUBYLIB", "KUMI_PRELUDE", "KUMI_LIB"] {
             c.env_remove(name);
+        }
+        // Ctrl-C is ignored by what a shell starts in the background, and by all that this starts.
+        // SAFETY: a call that is allowed between fork and exec.
+        unsafe {
+            c.pre_exec(|| {
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
+                Ok(())
+            });
         }
         let mut child = c.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();

@@ -2,7 +2,7 @@
 //! waits for several descriptors, wakers, jobs, watchers of what hangs on cells. Natives made here stand for theirs.
 
 use kumi_vm::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{PipeReader, PipeWriter};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -84,9 +84,17 @@ fn remove_field(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 /// What `called` waits for, by number: was it called?
 static CALLED: Mutex<BTreeMap<i64, bool>> = Mutex::new(BTreeMap::new());
 
-/// `called(number, how, microseconds)`: waits until somebody outside has called.
+/// Those that were let go, of which `called` is told to wait for that.
+static LET_GO: Mutex<BTreeSet<i64>> = Mutex::new(BTreeSet::new());
+
+/// `let_go(number)`
+fn let_go(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    LET_GO.lock().unwrap().insert(cx.arg_i64(a, 0)?);
+    Ok(Value::NIL)
+}
+/// `called(number, how, microseconds)`: waits until somebody outside has called; below 0: who calls once that is let go.
 fn called(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (n, how, after) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)?, cx.arg_i64(a, 2)? as u64);
+    let (n, how, after) = (cx.arg_i64(a, 0)?, cx.arg_i64(a, 1)?, cx.arg_i64(a, 2)?);
     let (waker, second) = (cx.waker(), cx.waker());
     let before = CALLED.lock().unwrap().get(&n).copied();
     if before == Some(true) {
@@ -95,7 +103,10 @@ fn called(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         return Ok(Value::fix(n));
     }
     let call = move || {
-        std::thread::sleep(Duration::from_micros(after));
+        std::thread::sleep(Duration::from_micros(after.max(0) as u64));
+        while after < 0 && !LET_GO.lock().unwrap().contains(&n) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         CALLED.lock().unwrap().insert(n, true);
         waker.clone().wake();
         waker.wake();
@@ -206,6 +217,7 @@ static TABLE: &[NativeDef] = &[
     private("Kernel", "wait_dropped", 0, 0, wait_dropped).guard(Guard::None),
     private("Kernel", "unneeded", 1, 1, unneeded).guard(Guard::None),
     private("Kernel", "called", 3, 3, called).guard(Guard::None),
+    private("Kernel", "let_go", 1, 1, let_go).guard(Guard::None),
     private("Kernel", "job", 0, 0, job).guard(Guard::None),
     private("Kernel", "define_fields", 2, 2, define_fields).guard(Guard::Classes),
     private("Kernel", "make_row", 2, 2, make_row),
@@ -324,21 +336,26 @@ fn wakers_end_waits_from_any_thread() {
 
 #[test]
 fn what_a_waker_ends_may_be_ended_otherwise_first() {
-    let got = run("t = Thread.new { called(3000, 1, 400_000) rescue $!.message }
+    let got = run("t = Thread.new { called(3000, 1, -1) rescue $!.message }
          Thread.pass until t.stop?
          t.raise('out')
          first = t.value
-         u = Thread.new { called(3001, 1, 400_000) }
+         u = Thread.new { called(3001, 1, -1) }
          Thread.pass until u.stop?
          u.kill.join
-         sleep 0.6
+         let_go(3000)
+         let_go(3001)
+         sleep 0.1
          [first, called(3002, 0, 10), job, Thread.new { job }.value]");
     assert_eq!(got, "[\"out\", 3002, true, true]");
 }
 
 #[test]
 fn jobs_are_bounded_and_hide_no_deadlock() {
-    let got = run("many = 200.times.map { |i| Thread.new { called(4000 + i, 0, 20_000) } }.map(&:value)
+    let got = run("many = 200.times.map { |i| Thread.new { called(4000 + i, 0, -1) } }
+         Thread.pass until many.all?(&:stop?)
+         200.times { |i| let_go(4000 + i) }
+         many.map!(&:value)
          dead = begin
            Thread.new { called(5000, 0, 10); called(5001, 2, 10); called(5002, 3, 10) }.join
            Queue.new.pop

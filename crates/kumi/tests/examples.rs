@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What an example prints on so many nodes, without the names in front. Its figures are another machine's.
 fn on_nodes(nodes: u32, program: &str, args: &[&str]) -> Vec<String> {
-    let mut c = kumi(&["run", "--nodes", &nodes.to_string(), "-W0"]);
+    let mut c = kumi(&["run", "--nodes", &nodes.to_string(), "--patience", "6", "-W0"]);
     c.arg(format!("examples/{program}.rb")).args(args).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     let end = finish(&mut c, b"", Duration::from_secs(120)).unwrap_or_else(|| panic!("examples/{program}.rb is still running"));
     let out = String::from_utf8(end.out).unwrap();

@@ -229,7 +229,7 @@ fn finalizers_and_time_limits_go_on() {
       GC.start
       GC.start
       100.times { sleep 0.001 }
-      t = begin; Timeout.timeout(0.01) { boom_none; sleep }; rescue Exception => e; e.class.to_s; end
+      t = begin; Timeout.timeout(60) { boom_none; sleep }; rescue Exception => e; e.class.to_s; end
       u = begin; Timeout.timeout(0.01) { sleep }; rescue Timeout::Error; :in_time; end
       [$ran > 10, t, u]";
     assert_eq!(run(src), "[true, \"fatal\", :in_time]");

@@ -11,7 +11,7 @@ use harness::*;
 use relay::{cut_often, relayed};
 
 /// What each puppet knows.
-const OBJECTS: &str = r#"R = Kumihimo::Remote; class Tally; include R::Movable; def initialize = (@n = 0; @lock = Mutex.new); def marshal_dump = @n; def marshal_load(n) = (sleep $slow if $slow; @n = n; @lock = Mutex.new); def add(n = 1) = @lock.synchronize { @n += n }; def here = S.node; def other = @other; def keep(x) = @other = x; end; class Pair; include R::Movable; attr_accessor :one; def initialize(x = nil) = @one = x; def here = S.node; end; 1"#;
+const OBJECTS: &str = r#"R = Kumihimo::Remote; class Tally; include R::Movable; def initialize = (@n = 0; @lock = Mutex.new); def marshal_dump = @n; def marshal_load(n) = ($gate&.pop; @n = n; @lock = Mutex.new); def add(n = 1) = @lock.synchronize { @n += n }; def here = S.node; def other = @other; def keep(x) = @other = x; end; class Pair; include R::Movable; attr_accessor :one; def initialize(x = nil) = @one = x; def here = S.node; end; 1"#;
 
 fn tallies<const N: usize>(p: &Puppets, names: [&str; N]) -> [Running; N] {
     let mut all = p.of(names);
@@ -27,10 +27,11 @@ fn tallies<const N: usize>(p: &Puppets, names: [&str; N]) -> [Running; N] {
 
 #[test]
 fn a_node_that_dies_as_it_takes_an_object_in_has_none_of_it() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west, mut south] = tallies(&p, ["east", "west", "south"]);
-    west.is("$slow = 100; 1", "1");
-    east.is("$t.add; $move = Thread.new { $t.move_to('west') rescue [$!.class, $!.outcome] }; sleep 0.5; 1", "1");
+    west.is("$gate = Queue.new; 1", "1");
+    east.is("$t.add; $move = Thread.new { $t.move_to('west') rescue [$!.class, $!.outcome] }; 1", "1");
+    west.becomes("$gate.num_waiting", "1");
     // Calls wait for the end of it.
     south.is("$late = $t.async.add; sleep 0.3; $late.done?", "false");
     west.signal(9);
@@ -45,19 +46,22 @@ fn a_node_that_dies_as_it_takes_an_object_in_has_none_of_it() {
 
 #[test]
 fn a_move_that_is_called_off_has_not_been() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west] = tallies(&p, ["east", "west"]);
-    west.is("$slow = 1; 1", "1");
+    west.is("$gate = Queue.new; 1", "1");
     east.is("(R.within(0.3) { $t.move_to('west') } rescue $!.class)", "Kumihimo::Remote::TimeoutError");
-    east.is("m = Thread.new { $t.move_to('west') }; sleep 0.3; m.kill.join; [Tally === $t, $t.add]", "[true, 1]");
+    west.becomes("$gate.num_waiting", "0");
+    east.is("$move = Thread.new { $t.move_to('west') }; 1", "1");
+    west.becomes("$gate.num_waiting", "1");
+    east.is("$move.kill.join; [Tally === $t, $t.add]", "[true, 1]");
     west.is("[$t.node, $t.add]", "[\"east\", 2]");
-    west.is("$slow = nil; sleep 1; $t.move_to('west').here", "\"west\"");
+    west.is("$gate.close; $gate = nil; sleep 1; $t.move_to('west').here", "\"west\"");
     east.is("[R.reference?($t), $t.add, $t.node]", "[true, 3, \"west\"]");
 }
 
 #[test]
 fn an_object_goes_with_the_node_that_has_it_and_old_references_say_so() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west, mut south] = tallies(&p, ["east", "west", "south"]);
     east.is("$t.move_to('west'); 1", "1");
     // It may hear of it only when it has met west.
@@ -68,7 +72,7 @@ fn an_object_goes_with_the_node_that_has_it_and_old_references_say_so() {
         node.fails("$t.add", "Kumihimo::NodeLostError");
     }
     // Where it was is not needed any more.
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west, mut south] = tallies(&p, ["east", "west", "south"]);
     east.is("$t.move_to('west'); 1", "1");
     // It may hear of it only when it has met west.
@@ -82,7 +86,7 @@ fn an_object_goes_with_the_node_that_has_it_and_old_references_say_so() {
 
 #[test]
 fn what_has_moved_is_collected_when_nobody_holds_it() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west, mut south] = p.of(["east", "west", "south"]);
     for node in [&mut east, &mut west, &mut south] {
         node.is(OBJECTS, "1");

@@ -34,7 +34,7 @@ fn who_waits_at_a_node_that_is_told_to_end_hears_of_it_at_once() {
     west.is("$all.map(&:value).tally", "{Kumihimo::Segments::NotConnected => 10000}");
     west.is("$left.pop(timeout: 20)", "\"east\"");
     assert_eq!(east.status().signal(), Some(libc::SIGTERM));
-    assert_eq!(east.errors(), "");
+    assert_eq!(east.last_errors(), "");
     west.fails("S['east'].put('k', 1)", "NotConnected: there is no node east now");
 }
 
@@ -47,7 +47,7 @@ const RUN: &str = "class Job < Kumihimo::CodeSegment; input :job, take: 'job'; \
 fn a_code_segment_that_runs_may_end_and_none_begins() {
     let folder = Folder::new();
     let mut west = start(&folder, "west", "west", &[]);
-    let mut east = start(&folder, "east", "west", &["--hand-over", "west"]);
+    let mut east = start(&folder, "east", "west", &["--hand-over", "west", "--drain", "600"]);
     east.is("S.wait_for_nodes(2).size", "2");
     east.is(RUN, "2");
     west.is("S.local.take('has', timeout: 20)", "1");
@@ -73,7 +73,7 @@ fn what_a_runner_has_still_to_do_is_handed_over() {
     east.is("S.wait_for_nodes(2).size", "2");
     east.is(
         "RAN = Thread::Queue.new; class Job < Kumihimo::CodeSegment; input :job, take: 'job'; \
-         def run = (RAN << job; S.drain(timeout: 0.2)); end; 100.times { |n| S.local.put('job', n) }; 100.times { Job.start }; S.settle; RAN.size",
+         def run = (RAN << job; S.drain(timeout: 3)); end; 100.times { |n| S.local.put('job', n) }; 100.times { Job.start }; S.settle; RAN.size",
         "1",
     );
     west.is("99.times.map { S.local.take('job', timeout: 20) } == [*1..99]", "true");
@@ -84,7 +84,7 @@ fn what_a_runner_has_still_to_do_is_handed_over() {
 fn what_runs_too_long_is_given_back_and_handed_over() {
     let folder = Folder::new();
     let mut west = start(&folder, "west", "west", &[]);
-    let mut east = start(&folder, "east", "west", &["--hand-over", "w*", "--drain", "0.2"]);
+    let mut east = start(&folder, "east", "west", &["--hand-over", "w*", "--drain", "3"]);
     east.is("S.wait_for_nodes(2).size", "2");
     west.is("S['east'].put('held', 5); S['east'].put('job', 7)", "1");
     west.is(
@@ -171,6 +171,8 @@ fn a_rolling_restart_loses_nothing_and_keeps_nobody_waiting() {
             "node*",
             "--log-level",
             "warn",
+            "--patience",
+            "5",
         ]);
         c.args(["--join", &folder.socket("1"), "--join", &folder.socket("2")]);
         let mut node = Running::start(&mut c);
@@ -179,7 +181,8 @@ fn a_rolling_restart_loses_nothing_and_keeps_nobody_waiting() {
     };
     let mut nodes = [1, 2, 3].map(node);
     let join = [folder.socket("1"), folder.socket("2")];
-    let mut load = Running::start(&mut kumi(&["node", "load", "--join", &join[0], "--join", &join[1], "--await", "4", "rolling.rb"]));
+    let mut load = kumi(&["node", "load", "--join", &join[0], "--join", &join[1], "--await", "4", "--patience", "5", "rolling.rb"]);
+    let mut load = Running::start(&mut load);
     assert_eq!(load.line(), "goes", "{}", load.errors());
     for (i, old) in nodes.iter_mut().enumerate() {
         std::thread::sleep(std::time::Duration::from_millis(700));
@@ -408,7 +411,7 @@ fn what_happens_is_told_line_by_line() {
     let letter = ["\"level\":\"warn\"", "\"event\":\"dead letter\"", "\"key\":\"dead\"", "\"error\":\"RuntimeError: a \\\"word\\\"\""];
     assert!(has(&letter), "{said}");
     assert!(has(&["\"trace_id\":\"0af7651916cd43dd8448eb211c80319c\",\"span_id\":\"b7ad6b7169203331\""]), "{said}");
-    let text = west.errors();
+    let text = west.last_errors();
     assert!(text.lines().any(|l| l.contains("Z info  drain seconds=5")) && text.contains(" info  join member=east\n"), "{text}");
 }
 
@@ -532,7 +535,7 @@ fn two_machines_are_set_up_line_by_line_as_the_pages_say() {
         std::fs::write(folder.0.join("work.rb"), "S = Kumihimo::Segments; puts S.wait_for_nodes(2).join(' '), S['east'].put('k', 5)\n")
             .unwrap();
         // The machines are two loopback addresses, their port one that is free.
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+        let port = free_port().to_string();
         let mut nodes = Vec::new();
         let mut ran = 0;
         for line in lines(page, part, until) {

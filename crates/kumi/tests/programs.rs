@@ -31,7 +31,7 @@ fn policies() -> impl Iterator<Item = &'static str> {
 }
 
 fn run(nodes: u32, program: &str, arguments: &str, modes: &[(&str, String)]) -> Ended {
-    let mut c = kumi(&["run", "--nodes", &nodes.to_string(), "-W0"]);
+    let mut c = kumi(&["run", "--nodes", &nodes.to_string(), "--patience", "6", "-W0"]);
     c.arg(format!("examples/{program}.rb")).args(arguments.split(' '));
     c.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).envs(modes.iter().cloned());
     finish(&mut c, b"", Duration::from_secs(240)).unwrap_or_else(|| panic!("examples/{program}.rb is still running on {nodes} nodes"))

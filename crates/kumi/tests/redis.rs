@@ -7,6 +7,7 @@ use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const HANG: Duration = Duration::from_secs(120);
@@ -61,18 +62,17 @@ impl Server {
     }
 }
 
+/// A port that nobody has, and that the system gives nobody who asks for any; so is the one for the cluster's own, 10,000 above it.
+fn free_port() -> u16 {
+    static GIVEN: AtomicUsize = AtomicUsize::new(0);
+    let first = std::process::id() as usize;
+    let mut all = std::iter::repeat_with(|| (6_000 + (first + GIVEN.fetch_add(1, Ordering::Relaxed)) % 4_000) as u16);
+    all.find(|p| [*p, *p + 10_000].iter().all(|p| TcpListener::bind(("127.0.0.1", *p)).is_ok())).unwrap()
+}
+
 /// Three servers of a cluster, and its address.
 fn cluster(name: &str) -> (Vec<Server>, String) {
-    // Ports that are free, and so are the cluster's own, 10,000 above them.
-    let mut free: Vec<[TcpListener; 2]> = Vec::new();
-    while free.len() < 3 {
-        let one = TcpListener::bind("127.0.0.1:0").unwrap();
-        let above = one.local_addr().unwrap().port().checked_add(10_000);
-        let above = above.and_then(|p| TcpListener::bind(("127.0.0.1", p)).ok());
-        free.extend(above.map(|a| [one, a]));
-    }
-    let ports: Vec<u16> = free.iter().map(|f| f[0].local_addr().unwrap().port()).collect();
-    drop(free);
+    let ports = [(); 3].map(|()| free_port());
     let start = |(i, port): (usize, &u16)| {
         let options = ["--port", &port.to_string(), "--cluster-enabled", "yes", "--appendfsync", "everysec"];
         let server = Server::with(&format!("{name}-{i}"), &options);

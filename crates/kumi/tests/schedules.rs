@@ -29,7 +29,7 @@ fn collects(node: &mut Running) {
 
 #[test]
 fn a_node_that_collects_has_all_collect_where_they_are_synchronised() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west, mut south] = nodes(&p, ["east", "west", "south"], "synchronised");
     for other in [&mut west, &mut south] {
         other.is("of(:full)[:mode]", ":synchronised");
@@ -51,7 +51,7 @@ fn a_node_that_collects_has_all_collect_where_they_are_synchronised() {
 
 #[test]
 fn a_node_that_collects_tells_nobody_where_each_is_independent() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west] = nodes(&p, ["east", "west"], "independent");
     collects(&mut east);
     // What was said before this has come by now.
@@ -62,7 +62,7 @@ fn a_node_that_collects_tells_nobody_where_each_is_independent() {
 
 #[test]
 fn a_program_that_asks_for_a_collection_has_it_at_once_and_alone() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     for policy in ["synchronised", "interruptible", "staggered"] {
         let [mut east, mut west] = nodes(&p, ["east", "west"], policy);
         west.is("$had = GC.stat(:full_count); 1", "1");
@@ -76,7 +76,7 @@ fn a_program_that_asks_for_a_collection_has_it_at_once_and_alone() {
 
 #[test]
 fn full_collections_go_in_slices_together_where_they_may_be_interrupted() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west] = nodes(&p, ["east", "west"], "interruptible");
     for node in [&mut east, &mut west] {
         node.becomes("grow(8); GC.stat(:cycle_count) > 0", "true");
@@ -92,7 +92,7 @@ fn full_collections_go_in_slices_together_where_they_may_be_interrupted() {
 
 #[test]
 fn a_node_that_waits_marks_before_it_has_to_where_schedules_are_combined() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west] = nodes(&p, ["east", "west"], "combined");
     west.is("Thread.new { loop { S.local.take('go'); sleep 0.05; S['east'].put('late', 1) } }; 1", "1");
     // It never had to collect, nor was it told to.
@@ -127,7 +127,7 @@ fn nobody_waits_for_a_coordinator() {
 
 #[test]
 fn a_wait_for_another_node_is_idle_time_and_one_for_a_clock_is_not() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west] = nodes(&p, ["east", "west"], "independent");
     east.is("n = of(:idle_ns); sleep 0.3; of(:idle_ns) - n < 50_000_000", "true");
     east.say("n, t = of(:idle_periods), of(:idle_ns); S.local.take('late'); [of(:idle_periods) > n, of(:idle_ns) - t > 10_000_000]");
@@ -138,9 +138,11 @@ fn a_wait_for_another_node_is_idle_time_and_one_for_a_clock_is_not() {
 
 #[test]
 fn what_is_done_while_nothing_else_can_be_counts_as_speculative() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east] = nodes(&p, ["east"], "measured");
-    east.is("n = of(:speculative_ns); t = Kumihimo.speculate { 200_000.times { |i| i.to_s } }; t.join; of(:speculative_ns) > n", "true");
+    let waits =
+        "n = of(:speculative_ns); main, $go = Thread.current, false; Thread.new { sleep 0.01 until main.stop?; sleep 0.1; $go = true }; ";
+    east.is(&format!("{waits}Kumihimo.speculate {{ 1000.times {{ |i| i.to_s }} until $go }}.join; of(:speculative_ns) > n"), "true");
     east.is("n = of(:speculative_ns); t = Thread.new { 200_000.times { |i| i.to_s } }; t.join; of(:speculative_ns) - n", "0");
 }
 
@@ -172,7 +174,7 @@ fn names_are_told_where_there_is_none_of_them() {
 
 #[test]
 fn the_page_shows_what_was_decided() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, _west] = nodes(&p, ["east", "west"], "staggered");
     collects(&mut east);
     let look = "require 'kumihimo/top'; $top = Kumihimo::Top.new([$page = Kumihimo::Segments.web]); $s = ($all = $top.__send__(:look))[:schedule]; 1";
@@ -187,11 +189,11 @@ fn the_page_shows_what_was_decided() {
 
 #[test]
 fn the_page_has_a_timeline_of_idle_time_collections_and_messages() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west] = nodes(&p, ["east", "west"], "interruptible");
     east.say("S.local.take('late')");
     west.becomes("S['east'].stat('late')[:waiting]", "1");
-    west.is("sleep 0.3; S['east'].put('late', 1)", "1");
+    west.is("sleep 1; S['east'].put('late', 1)", "1");
     assert_eq!(east.answer(), "1");
     // In slices, which are told one by one.
     east.becomes("grow(8); GC.stat(:cycle_count) > 0", "true");
@@ -212,7 +214,7 @@ const TURNS: &str =
 
 #[test]
 fn what_any_member_can_do_goes_to_each_in_its_turn_but_for_those_that_are_about_to_collect() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west, mut south] = nodes(&p, ["east", "west", "south"], "staggered");
     east.is(TURNS, "1");
     east.is("class << S; alias told? collecting?; end; 1", "1");
@@ -231,7 +233,7 @@ fn what_any_member_can_do_goes_to_each_in_its_turn_but_for_those_that_are_about_
 
 #[test]
 fn a_node_that_is_about_to_collect_takes_little_of_a_list() {
-    let p = Puppets::new();
+    let p = Puppets::patient();
     let [mut east, mut west] = nodes(&p, ["east", "west"], "staggered");
     // Parts of a list as they are given out: east has 0 to 19, west 20 to 39.
     east.is("$share = Kumihimo::Cluster.const_get(:Share).new(%w[east west south], 60); $share.next('west', ['west'])", "[20, 1]");
@@ -262,7 +264,7 @@ fn with_full_collections_only_there_are_no_young_ones() {
     let program = "keep = Array.new(1000) { '%01000d' % 1 }; 200_000.times { |i| $x = [i.to_s * 30] }; p keep.size, GC.stat[:young_count]";
     let (out, err, _) = Running::start(kumi(&["-W0", "-e", program]).envs([("KUMI_GC", "full"), ("KUMI_HEAP_MAX", "24M")])).end();
     assert_eq!((out.join(" "), err.as_str()), ("1000 0".into(), ""));
-    let p = Puppets::new();
+    let p = Puppets::patient();
     for policy in ["synchronised", "measured"] {
         let mut all = p.of_changed(["east", "west"], |_, c| {
             c.args(["--gc-schedule", policy]).env("KUMI_GC", "full");
@@ -327,6 +329,7 @@ fn the_guide_is_right() {
         program.push_str(TOGETHER);
     }
     assert!(checks > 5);
-    let (out, err, status) = Running::start(&mut kumi(&["run", "--nodes", "2", "--gc-schedule", "measured", "-e", &program])).end();
+    let (out, err, status) =
+        Running::start(&mut kumi(&["run", "--nodes", "2", "--gc-schedule", "measured", "--patience", "6", "-e", &program])).end();
     assert_eq!((out, err.as_str(), status), (vec![], "", Some(0)));
 }

@@ -71,19 +71,23 @@ p t.map(&:value).tally";
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_that_were_deep_give_their_memory_back_while_they_sleep() {
-    let program = |deep: u32| {
+    let program = |deep: u32, then: &str| {
         format!(
             "def rss = File.read('/proc/self/status')[/VmRSS:\\s+(\\d+)/, 1].to_i
 def deep(n) = n == 0 ? 0 : 1 + deep(n - 1)
 GC.start
 base = rss
-256.times {{ Thread.new {{ deep({deep}); sleep }} }}
-sleep 4.5
+been = Queue.new
+256.times {{ Thread.new {{ deep({deep}); been << 1; sleep }} }}
+256.times {{ been.pop }}
+{then}
 puts rss - base"
         )
     };
-    let kb = |deep| kumi(&[], &program(deep)).trim().parse::<i64>().unwrap();
-    let (never, once) = (kb(1), kb(10_240));
+    let kb = |deep, then: &str| kumi(&[], &program(deep, then)).trim().parse::<i64>().unwrap();
+    let never = kb(1, "sleep 4.5");
     // Never-grown threads need less than 2 MB together: a little noise is allowed for.
-    assert!(once < 2 * never + 1500, "{never} kB, {once} kB");
+    let most = 2 * never + 1500;
+    let once = kb(10_240, &format!("240.times {{ break if rss - base < {most}; sleep 0.25 }}"));
+    assert!(once < most, "{never} kB, {once} kB");
 }

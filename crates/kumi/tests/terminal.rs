@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-const HANG: Duration = Duration::from_secs(30);
+const HANG: Duration = Duration::from_secs(60);
 
 /// A session whose terminal is ours.
 struct Session {

@@ -21,18 +21,28 @@ def burners(n) = n.times.map { |i| Thread.new { until $done do ($last = i; $turn
 
 #[test]
 fn a_pair_that_starts_and_ends_beside_burners_waits_for_few_of_their_turns() {
+    // A turn goes by the wall clock: where the system gives the processor to others there are more of them. So the first round counts in
+    // which it hardly did, or else the best of ten.
     let n = on_one_worker(&format!(
         "{BURNERS}
+def now(clock) = Process.clock_gettime(clock)
 all = burners(2)
 Thread.pass until $turns >= 4
-before = $turns
-40.times do
-  there, back = Queue.new, Queue.new
-  echo = Thread.new {{ 5.times {{ back << there.pop }} }}
-  ask = Thread.new {{ 5.times {{ |i| $last = :pair; there << i; back.pop }} }}
-  [echo, ask].each(&:join)
+least = nil
+10.times do
+  before, wall, own = $turns, now(Process::CLOCK_MONOTONIC), now(Process::CLOCK_PROCESS_CPUTIME_ID)
+  40.times do
+    there, back = Queue.new, Queue.new
+    echo = Thread.new {{ 5.times {{ back << there.pop }} }}
+    ask = Thread.new {{ 5.times {{ |i| $last = :pair; there << i; back.pop }} }}
+    [echo, ask].each(&:join)
+  end
+  turns = $turns - before
+  calm = now(Process::CLOCK_PROCESS_CPUTIME_ID) - own > 0.95 * (now(Process::CLOCK_MONOTONIC) - wall)
+  least = calm ? turns : [least, turns].compact.min
+  break if calm
 end
-puts $turns - before
+puts least
 $done = true
 all.each(&:join)"
     ));

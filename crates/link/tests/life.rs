@@ -31,7 +31,7 @@ fn a_thousand_starts_and_stops_leave_nothing() {
         }
     };
     let settle = || {
-        let until = Instant::now() + Duration::from_secs(10);
+        let until = Instant::now() + HANG;
         while (east.link.members().len() > 1 || east.link.peer("west").is_some()) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -50,7 +50,7 @@ fn a_thousand_starts_and_stops_leave_nothing() {
 #[test]
 fn a_node_that_was_not_started_leaves_nothing() {
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
-    let _dog = watchdog(60);
+    let _dog = watchdog(300);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let at = taken.local_addr().unwrap().to_string();
     for _ in 0..100 {
@@ -78,7 +78,7 @@ impl kumi_link::Host for Broken {
 #[test]
 fn a_host_that_panics_ends_its_node_and_no_other() {
     let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
-    let _dog = watchdog(60);
+    let _dog = watchdog(300);
     let broken = kumi_link::Link::start(kumi_link::Options::new("broken"), std::sync::Arc::new(Broken)).unwrap();
     let join = vec![broken.listening()[0].clone()];
     let west = Node1::start(kumi_link::Options { join, ..kumi_link::Options::new("west") });

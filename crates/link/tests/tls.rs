@@ -41,7 +41,7 @@ fn options(name: &str, tls: Tls, join: &[&Node1]) -> Options {
 
 #[test]
 fn nodes_of_one_authority_talk() {
-    let _dog = watchdog(60);
+    let _dog = watchdog(300);
     let ca = Authority::new("ours");
     let east = Node1::start(options("east", ca.tls("east"), &[]));
     let west = Node1::start(options("west", ca.tls("west"), &[&east]));
@@ -57,7 +57,7 @@ fn nodes_of_one_authority_talk() {
 
 #[test]
 fn certificates_change_while_it_runs() {
-    let _dog = watchdog(60);
+    let _dog = watchdog(300);
     let (old, new) = (Authority::new("old"), Authority::new("new"));
     let both = format!("{}{}", old.pem, new.pem);
     let of = |ca: &Authority, name: &str| {
@@ -84,7 +84,7 @@ fn certificates_change_while_it_runs() {
 
 #[test]
 fn a_wrong_certificate_is_refused_and_both_hear_why() {
-    let _dog = watchdog(90);
+    let _dog = watchdog(300);
     let ca = Authority::new("ours");
     let east = Node1::start(options("east", ca.tls("east"), &[]));
 
@@ -137,7 +137,7 @@ fn a_wrong_certificate_is_refused_and_both_hear_why() {
 
 #[test]
 fn a_node_has_the_name_that_its_certificate_gives_it() {
-    let _dog = watchdog(60);
+    let _dog = watchdog(300);
     let ca = Authority::new("ours");
     let said = Node1::try_start(options("east", ca.tls("west"), &[])).err().unwrap().to_string();
     assert!(said.contains("not one of node east"), "{said}");

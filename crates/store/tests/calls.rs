@@ -259,8 +259,8 @@ fn a_full_disk_is_told_and_service_goes_on_when_there_is_room() {
     assert!(matches!(s.ask(put("k", "no")), Err(Trouble::Store(_))));
     assert_eq!(s.ask(Call::GiveBack { lease: held.lease.unwrap(), left: None }), Ok(Done::Ok));
     disk.room(None);
-    // A while after the last try it is tried again.
-    let stored = (0..100).find_map(|_| {
+    // A while after the last try it is tried again: the while is as long as that try took.
+    let stored = (0..3000).find_map(|_| {
         std::thread::sleep(Duration::from_millis(20));
         s.ask(put("k", "again")).ok()
     });

@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Says what is begun, does it, says what came of it.
 fn say(line: &str) {
@@ -76,7 +76,7 @@ fn child() {
     });
 }
 
-/// Runs a child for so long; what it has said.
+/// Runs a child until it ends, for so long at most; what it has said.
 fn run(path: &Path, seed: u64, next: u64, long: Duration) -> String {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["child", "--exact", "--nocapture", "--test-threads=1"])
@@ -93,7 +93,10 @@ fn run(path: &Path, seed: u64, next: u64, long: Duration) -> String {
         let _ = out.read_to_string(&mut text);
         text
     });
-    std::thread::sleep(long);
+    let until = Instant::now() + long;
+    while !reader.is_finished() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(1).min(until.saturating_duration_since(Instant::now())));
+    }
     child.kill().unwrap();
     child.wait().unwrap();
     reader.join().unwrap()
@@ -207,7 +210,8 @@ fn one_process_has_a_file() {
     let path = dir.join("jobs.db");
     let s = Store::open(&path).unwrap();
     s.ask(put("k", "1")).unwrap();
-    let said = run(&path, 1, 1, Duration::from_millis(300));
+    // This child ends by itself.
+    let said = run(&path, 1, 1, Duration::from_secs(60));
     assert!(said.contains("jobs.db is open already"), "{said}");
     let here = Store::open(&path).err().unwrap().to_string();
     assert!(here.contains("jobs.db is open already"), "{here}");

@@ -3,7 +3,7 @@ require "kumihimo/segments"
 require "kumihimo/jobs"
 require_relative "../../support/guide"
 S = Kumihimo::Segments
-there = S.connect(ARGV[0], lease: 1)
+there = S.connect(ARGV[0])
 THERE = there
 other = S.connect(ARGV[0])
 

@@ -89,8 +89,11 @@ impl Browser {
     pub fn open(&mut self, url: &str, title: &str) -> String {
         let target = member(&self.call("", "Target.createTarget", &format!("\"url\":\"{url}\"")), "targetId");
         let page = member(&self.call("", "Target.attachToTarget", &format!("\"targetId\":\"{target}\",\"flatten\":true")), "sessionId");
+        let want = format!("\"value\":\"complete{title}");
         until("the page is loaded", || {
-            self.value(&page, "document.readyState + document.title").starts_with(&format!("complete{title}")).then_some(())
+            // While the page replaces the empty one the answer may be an error.
+            let ready = self.call(&page, "Runtime.evaluate", "\"expression\":\"document.readyState + document.title\"");
+            ready.contains(&want).then_some(())
         });
         page
     }

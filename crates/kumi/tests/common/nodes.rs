@@ -18,6 +18,14 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/nodes")
 }
 
+/// A port that nobody has, and that the system gives nobody who asks for any.
+pub fn free_port() -> u16 {
+    static GIVEN: AtomicUsize = AtomicUsize::new(0);
+    let first = std::process::id() as usize;
+    let mut all = std::iter::repeat_with(|| (20_000 + (first + GIVEN.fetch_add(1, Ordering::Relaxed)) % 10_000) as u16);
+    all.find(|p| std::net::TcpListener::bind(("127.0.0.1", *p)).is_ok()).unwrap()
+}
+
 /// `kumi` without what the environment of the tests would change, in a session of its own.
 pub fn kumi(args: &[&str]) -> Command {
     let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
@@ -175,11 +183,15 @@ impl Drop for Folder {
 }
 
 /// Nodes that do as they are told (tests/nodes/puppet.rb).
-pub struct Puppets(pub Folder);
+pub struct Puppets(pub Folder, u32);
 
 impl Puppets {
     pub fn new() -> Puppets {
-        Puppets(Folder::new())
+        Puppets(Folder::new(), 1)
+    }
+    /// Where nobody is to be lost: nodes that wait for each other as long as a busy machine may need.
+    pub fn patient() -> Puppets {
+        Puppets(Folder::new(), 6)
     }
     /// The first is called `first`; the others join by it.
     pub fn start(&self, name: &str, first: &str) -> Running {
@@ -192,6 +204,9 @@ impl Puppets {
         let mut c = kumi(&["node", name, "--listen", listen]);
         if name != first {
             c.args(["--join", &self.0.socket(first)]);
+        }
+        if self.1 > 1 {
+            c.args(["--patience", &self.1.to_string()]);
         }
         change(&mut c);
         let mut node = Running::start(c.arg("puppet.rb"));
@@ -206,7 +221,7 @@ impl Puppets {
     pub fn of_changed<const N: usize>(&self, names: [&str; N], change: impl Fn(&str, &mut Command)) -> [Running; N] {
         let mut all = names.map(|n| self.start_changed(&self.0.socket(n), n, names[0], &|c| change(n, c)));
         for node in &mut all {
-            node.is(&format!("S.wait_for_nodes({N}, timeout: 20).size"), &N.to_string());
+            node.is(&format!("S.wait_for_nodes({N}, timeout: 60).size"), &N.to_string());
         }
         all
     }

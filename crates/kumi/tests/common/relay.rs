@@ -1,6 +1,6 @@
 //! Connections between nodes that a test cuts.
 
-use crate::harness::{Running, kumi};
+use crate::harness::{Running, free_port, kumi};
 
 /// Connections to a port that are cut when a test says so.
 pub struct Relay {
@@ -37,7 +37,8 @@ impl Relay {
     }
 }
 
-/// Puppets that reach each other by relays only, and know `objects`; all of them are there.
+/// Puppets that reach each other by relays only, and know `objects`; all of them are there. What a connection loses is said again as much
+/// later as they are patient: they are so only somewhat, and leases are about as long as usual.
 pub fn relayed<const N: usize>(names: [&str; N], objects: &str) -> ([Running; N], [Relay; N]) {
     let ports = names.map(|_| free_port());
     let relays = ports.map(Relay::to);
@@ -45,7 +46,8 @@ pub fn relayed<const N: usize>(names: [&str; N], objects: &str) -> ([Running; N]
     let mut nodes = names.map(|name| {
         let i = at.next().unwrap();
         let (own, public) = (format!("127.0.0.1:{}", ports[i]), format!("127.0.0.1:{}", relays[i].port));
-        let mut c = kumi(&["node", name, "--listen", &own, "--public", &public]);
+        let mut c = kumi(&["node", name, "--listen", &own, "--public", &public, "--patience", "3"]);
+        c.env("KUMI_SEGMENT_LEASE", "4");
         if i > 0 {
             c.args(["--join", &format!("127.0.0.1:{}", relays[0].port)]);
         }
@@ -55,7 +57,7 @@ pub fn relayed<const N: usize>(names: [&str; N], objects: &str) -> ([Running; N]
         node
     });
     for node in &mut nodes {
-        node.is(&format!("S.wait_for_nodes({N}).size"), &N.to_string());
+        node.is(&format!("S.wait_for_nodes({N}, timeout: 60).size"), &N.to_string());
     }
     (nodes, relays)
 }
@@ -66,8 +68,4 @@ pub fn cut_often(relays: &[Relay], times: usize) {
         std::thread::sleep(std::time::Duration::from_millis(120));
         relays.iter().for_each(Relay::cut);
     }
-}
-
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 pub type Token = Tx<Result<Done<Bytes>, Failure>>;
 pub const SECOND: Time = 1_000_000_000;
+/// Who waits longer hangs.
+pub const HANG: Duration = Duration::from_secs(60);
 
 pub struct Serving {
     pub node: Mutex<Node<Bytes, u64>>,
@@ -45,8 +47,7 @@ impl Outbox<Bytes, Token> for Outgoing<'_> {
 
 impl Serving {
     pub fn new(incarnation: u64) -> Arc<Serving> {
-        let lease = SECOND;
-        let node = Node::new(7, incarnation, NodeOptions { lease, ..NodeOptions::default() });
+        let node = Node::new(7, incarnation, NodeOptions::default());
         Arc::new(Serving {
             node: Mutex::new(node),
             clients: Mutex::default(),
@@ -56,7 +57,7 @@ impl Serving {
             still: Mutex::default(),
             among: AtomicBool::new(false),
             incarnation,
-            options: ClientOptions { lease, ..ClientOptions::default() },
+            options: ClientOptions::default(),
         })
     }
 
@@ -68,7 +69,7 @@ impl Serving {
     /// Waits for an event that contains `text`, and takes it and those before it away.
     #[track_caller]
     pub fn expect(&self, text: &str) -> String {
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + HANG;
         let mut events = self.events.lock().unwrap();
         loop {
             if let Some(at) = events.iter().position(|e| e.contains(text)) {
@@ -179,7 +180,7 @@ impl Node1 {
     /// Waits until so many members are known.
     #[track_caller]
     pub fn members(&self, n: usize) {
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + HANG;
         while self.link.members().len() != n {
             assert!(Instant::now() < until, "{:?} are {:?}", self.link.node(), self.link.members());
             std::thread::sleep(Duration::from_millis(2));
@@ -216,7 +217,7 @@ impl Node1 {
 
     #[track_caller]
     pub fn call(&self, on: &str, call: Call<Bytes>) -> Result<Done<Bytes>, Failure> {
-        self.ask(on, call, None).recv_timeout(Duration::from_secs(20)).expect("an answer")
+        self.ask(on, call, None).recv_timeout(HANG).expect("an answer")
     }
 
     #[track_caller]
@@ -229,7 +230,7 @@ impl Node1 {
     pub fn take(&self, on: &str, key: &str) -> Bytes {
         let (mut rx, name) = self.ask_named(on, get(key, Kind::Take, None, true), None);
         loop {
-            let Ok(Done::Segments(mut s)) = rx.recv_timeout(Duration::from_secs(20)).expect("an answer") else { panic!("no segment") };
+            let Ok(Done::Segments(mut s)) = rx.recv_timeout(HANG).expect("an answer") else { panic!("no segment") };
             let (again, next) = channel();
             let peer = self.link.peer(on).unwrap();
             if self.host.with_client(&peer, |c, out| c.used(now(), name, again, out)) == Some(true) {
@@ -253,6 +254,17 @@ pub fn put(key: &str, value: impl Into<Bytes>) -> Call<Bytes> {
 
 pub fn get(key: &str, kind: Kind, lease: Option<Time>, wait: bool) -> Call<Bytes> {
     Call::Get(Ask { inputs: vec![(key.into(), kind, None)], lease, wait })
+}
+
+/// A port that nobody else is given while the socket lives, which is bound to it and does not listen. Who names the port listens beside that;
+/// other systems than Linux do not let it, and there the port is but free.
+pub fn held() -> (Option<socket2::Socket>, u16) {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    let any = std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 0));
+    socket.bind(&any.into()).unwrap();
+    socket.set_reuse_address(true).unwrap();
+    let port = socket.local_addr().unwrap().as_socket().unwrap().port();
+    (cfg!(target_os = "linux").then_some(socket), port)
 }
 
 /// Runs against the clock: a test that hangs is ended, and says so.

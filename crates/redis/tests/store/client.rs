@@ -6,7 +6,7 @@ use kumi_segments::{Ask, Call, Done, Engine, Failure, KeyStats, Kind, Outcome, P
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-pub const HANG: Duration = Duration::from_secs(30);
+pub const HANG: Duration = Duration::from_secs(60);
 pub const MS: u64 = 1_000_000;
 
 pub struct Client(pub Store);
@@ -118,6 +118,21 @@ impl Client {
             assert!(std::time::Instant::now() < until, "{what}");
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+}
+
+/// Waits until a store says that it does not serve, and why, in words that contain these. All that it says.
+pub fn trouble(address: &str, settings: Settings, expected: &str) -> String {
+    let s = Store::open(address, settings).unwrap();
+    let until = std::time::Instant::now() + HANG;
+    loop {
+        let said = s.state();
+        match &said {
+            Some(Err(why)) if why.text().contains(expected) => return why.text().to_owned(),
+            Some(Ok(_)) => panic!("{address} serves instead of {expected:?}"),
+            _ => assert!(std::time::Instant::now() < until, "{address}: {said:?} instead of {expected:?}"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -1,25 +1,12 @@
 //! A cluster whose nodes are servers in folders of their own, which ends with the test.
 
-use crate::server::Server;
+use crate::server::{Server, port};
 use kumi_redis::names::SLOTS;
-use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 pub struct Nodes {
     pub all: Vec<Server>,
     pub ports: Vec<u16>,
-}
-
-/// Ports that are free, and so are the cluster's own, 10,000 above them.
-fn free_ports(count: usize) -> Vec<u16> {
-    let mut found: Vec<[TcpListener; 2]> = Vec::new();
-    while found.len() < count {
-        let one = TcpListener::bind("127.0.0.1:0").unwrap();
-        let above = one.local_addr().unwrap().port().checked_add(10_000);
-        let above = above.and_then(|p| TcpListener::bind(("127.0.0.1", p)).ok());
-        found.extend(above.map(|a| [one, a]));
-    }
-    found.iter().map(|f| f[0].local_addr().unwrap().port()).collect()
 }
 
 pub fn eventually(what: &str, mut is: impl FnMut() -> bool) {
@@ -33,11 +20,12 @@ pub fn eventually(what: &str, mut is: impl FnMut() -> bool) {
 impl Nodes {
     /// Three primaries, each with all of a third of the slots; the last ones are replicas.
     pub fn start(replicas: usize) -> Nodes {
-        let ports = free_ports(3 + replicas);
+        let ports: Vec<u16> = (0..3 + replicas).map(|_| port()).collect();
         let node = |port: &u16| {
             let port = port.to_string();
+            // A node that has no core for a while is not failed.
             let options =
-                "--cluster-enabled yes --cluster-node-timeout 700 --cluster-replica-validity-factor 0 --repl-diskless-sync-delay 0";
+                "--cluster-enabled yes --cluster-node-timeout 3000 --cluster-replica-validity-factor 0 --repl-diskless-sync-delay 0";
             let mut options: Vec<&str> = options.split(' ').collect();
             options.extend(["--port", &port, "--appendonly", "yes", "--appendfsync", "everysec"]);
             Server::start(&options)
@@ -52,7 +40,7 @@ impl Nodes {
             assert!(node.say(&["CLUSTER", "SET-CONFIG-EPOCH", &(i + 1).to_string()]).starts_with("+OK"));
         }
         let knows = format!("cluster_known_nodes:{}", n.ports.len());
-        // Redis forgets a meeting that has not ended within a second, as on a busy machine.
+        // Redis forgets a meeting that has not ended within the time that a node has, as on a busy machine.
         let mut met = None;
         eventually("all know each other", || {
             if met.is_none_or(|at: Instant| at.elapsed() > Duration::from_secs(2)) {

@@ -1,6 +1,10 @@
 //! A server in a folder of its own, which ends with the test.
 
+use crate::client::HANG;
+use socket2::{Domain, Socket, Type};
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -21,6 +25,54 @@ pub fn program() -> Option<&'static str> {
         .find(|p| Command::new(p).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success()))
 }
 
+/// A folder for one server, or for what a test has beside it. It is in memory where that has room: what is written is safe at once then,
+/// and nobody waits for a disk. A server that is killed loses no more there than on a disk.
+pub fn folder(name: &str) -> PathBuf {
+    const ROOM: u64 = 1 << 30;
+    let memory = Path::new("/dev/shm");
+    let is_roomy = memory.is_dir() && rustix::fs::statvfs(memory).is_ok_and(|s| s.f_bavail.saturating_mul(s.f_frsize) >= ROOM);
+    let parent = if is_roomy { memory.to_owned() } else { std::env::temp_dir() };
+    let folder = parent.join(format!("kumi-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A port for one server, and the one 10,000 above it, which a cluster's node has as well. Nobody else is given either before this
+/// process ends: a socket that does not listen is bound to each. Who names the port listens beside that; other systems than Linux do not let
+/// it, and there the port is but free.
+pub fn port() -> u16 {
+    static GIVEN: Mutex<BTreeMap<u16, Option<Socket>>> = Mutex::new(BTreeMap::new());
+    let mut given = GIVEN.lock().unwrap();
+    loop {
+        let one = bound(0).expect("no port is free");
+        let port = one.local_addr().unwrap().as_socket().unwrap().port();
+        let Some((bus, above)) = port.checked_add(10_000).and_then(|bus| Some((bus, bound(bus)?))) else { continue };
+        if given.contains_key(&port) || given.contains_key(&bus) {
+            continue;
+        }
+        for (port, socket) in [(port, one), (bus, above)] {
+            given.insert(port, cfg!(target_os = "linux").then_some(socket));
+        }
+        return port;
+    }
+}
+
+/// A socket that has this port alone, until others that say so may be bound beside it. `None`: somebody has the port.
+fn bound(port: u16) -> Option<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into()).ok()?;
+    socket.set_reuse_address(true).unwrap();
+    Some(socket)
+}
+
+/// When the one lease under a key ends, by the server's clock. `None`: there is none. `say`: to whom that key is.
+pub fn lease_ends(say: impl Fn(&[&str]) -> String, namespace: &str, key: &str) -> Option<Duration> {
+    let part = |part: char| format!("{namespace}:n:{{{key}}}:{part}");
+    let names = say(&["HKEYS", &part('h')]);
+    let score = say(&["ZSCORE", &part('t'), &format!("l{}", names.lines().nth(2)?)]);
+    score.lines().nth(1)?.parse::<f64>().ok().map(|ms| Duration::from_secs_f64(ms / 1000.0))
+}
+
 impl Server {
     /// One that writes everything to its disk before it answers.
     pub fn durable() -> Server {
@@ -29,8 +81,7 @@ impl Server {
     pub fn start(options: &[&str]) -> Server {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let n = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("kumi-redis-{}-{n}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = folder(&format!("redis-{n}"));
         let options: Vec<String> = options.iter().map(|o| o.to_string()).collect();
         let child = spawn(&folder, &options);
         let s = Server { folder, child, options };
@@ -38,7 +89,7 @@ impl Server {
         s
     }
     fn await_ready(&self) {
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + HANG;
         while Instant::now() < until {
             if let Ok(mut c) = UnixStream::connect(self.socket()) {
                 let _ = c.set_read_timeout(Some(Duration::from_secs(2)));
@@ -79,7 +130,7 @@ impl Server {
     /// What a command says, in its raw form.
     pub fn say(&self, parts: &[&str]) -> String {
         let mut c = UnixStream::connect(self.socket()).unwrap();
-        let _ = c.set_read_timeout(Some(Duration::from_secs(10)));
+        let _ = c.set_read_timeout(Some(HANG));
         let mut out = format!("*{}\r\n", parts.len());
         parts.iter().for_each(|p| out.push_str(&format!("${}\r\n{p}\r\n", p.len())));
         c.write_all(out.as_bytes()).unwrap();
@@ -175,15 +226,14 @@ fn carry(mut from: UnixStream, mut to: UnixStream, back: Option<(Arc<AtomicBool>
     let _ = from.shutdown(std::net::Shutdown::Both);
 }
 
-/// Who knows where the primary `main` is.
+/// Who knows where the primary `main` is, and does nothing about it before it is told to be [`quick`](Sentinel::quick).
 pub struct Sentinel(PathBuf, Child, String);
 
 impl Sentinel {
     pub fn new(port: &str, primary: &str) -> Sentinel {
-        let folder = std::env::temp_dir().join(format!("kumi-sentinel-{}-{port}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = folder(&format!("sentinel-{port}"));
         let config = format!(
-            "port {port}\ndir .\nsentinel monitor main 127.0.0.1 {primary} 1\nsentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n"
+            "port {port}\ndir .\nsentinel monitor main 127.0.0.1 {primary} 1\nsentinel down-after-milliseconds main 60000\nsentinel failover-timeout main 2000\n"
         );
         std::fs::write(folder.join("conf"), config).unwrap();
         let quiet = || Stdio::null();
@@ -197,13 +247,21 @@ impl Sentinel {
             .unwrap();
         Sentinel(folder, child, port.to_owned())
     }
+    /// From here on a primary that does not answer for half a second is replaced.
+    pub fn quick(&self) {
+        assert!(self.hears("SENTINEL SET main down-after-milliseconds 500", "+OK"));
+    }
     /// Does it say this of itself?
     pub fn says(&self, what: &str) -> bool {
+        self.hears("INFO sentinel", what)
+    }
+    /// Is this in what it says to a command?
+    fn hears(&self, command: &str, what: &str) -> bool {
         let Ok(mut c) = std::net::TcpStream::connect(format!("127.0.0.1:{}", self.2)) else { return false };
-        let _ = c.set_read_timeout(Some(Duration::from_secs(1)));
+        let _ = c.set_read_timeout(Some(HANG));
         let mut answer = vec![0; 64 << 10];
         let mut n = 0;
-        let _ = c.write_all(b"INFO sentinel\r\n");
+        let _ = c.write_all(format!("{command}\r\n").as_bytes());
         while let Ok(m @ 1..) = c.read(&mut answer[n..]) {
             n += m;
             if String::from_utf8_lossy(&answer[..n]).contains(what) {

@@ -79,6 +79,7 @@ fn files_that_cannot_be_read() {
 
 #[test]
 fn pipes_bring_what_is_there() {
+    let _whole = no_other_forks();
     let (r, mut w) = pipe();
     let fd = r.as_raw_fd();
     let mut s = source_of(Descriptor::Owned(r), b"<ini");
@@ -151,6 +152,7 @@ fn files_are_read_from_where_they_stood() {
 
 #[test]
 fn an_owned_descriptor_is_closed_at_the_end() {
+    let _whole = no_other_forks();
     let (r, mut w) = pipe();
     let mut s = source_of(Descriptor::Owned(r), b"");
     s.close();

@@ -15,6 +15,13 @@ pub fn options() -> Options {
     Options { proxy: Proxy::Direct, backoff: Duration::from_millis(1), ..Options::default() }
 }
 
+/// A child has all descriptors of this process until it runs its program. Who looks at once for what the other end's close leads to holds
+/// this, and so does who makes a child.
+pub fn no_other_forks() -> std::sync::MutexGuard<'static, ()> {
+    static FORKS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    FORKS.lock().unwrap_or_else(|e| e.into_inner())
+}
+
 pub fn all_of(source: &mut Source, max: usize) -> (Vec<u8>, Result<(), Error>) {
     let mut out = Vec::new();
     loop {

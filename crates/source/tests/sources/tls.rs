@@ -6,6 +6,7 @@ use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
 use std::sync::Arc;
 
 pub struct Authority {
@@ -109,7 +110,12 @@ fn roots_come_from_ssl_cert_file() {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "--nocapture", "tls::roots_come_from_ssl_cert_file"]);
         child.env("KUMI_TEST_URL", format!("https://127.0.0.1:{port}/")).env("SSL_CERT_FILE", roots).env_remove("SSL_CERT_DIR");
-        let output = child.output().unwrap();
+        child.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let made = {
+            let _alone = no_other_forks();
+            child.spawn().unwrap()
+        };
+        let output = made.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         let told = text.split_once(result).is_some_and(|(_, rest)| rest.lines().next().is_some_and(|line| line.contains(says)));
         assert!(output.status.success() && told, "{text}");

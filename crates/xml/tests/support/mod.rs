@@ -1,6 +1,8 @@
 //! Binding a document in pieces, and items as text that tests can read.
 #![allow(dead_code)]
 
+pub mod clock;
+
 use kumi_xml::{Batch, BindError, BindOptions, Binder, Item, Kind, Limit, Progress, RowView, Schema};
 use std::sync::Arc;
 
