@@ -42,6 +42,23 @@ fn large_buffers_go_back_too() {
     assert!(left < 50, "{left} %");
 }
 
+/// A wait that asks the system anything else takes several times as long: each hand-over between nodes is one.
+#[test]
+fn who_waits_often_reads_no_file_for_it() {
+    let program = "
+def reads = File.read('/proc/self/io')[/syscr: (\\d+)/, 1].to_i
+n, w = reads, 0
+2.times.map { Thread.new { 500.times { sleep 0.0002; w += 1 } } }.each(&:join)
+puts reads - n, w";
+    // How many workers there are is not said: the machine tells.
+    let out = Command::new(env!("CARGO_BIN_EXE_kumi")).env_remove("KUMI_WORKERS").args(["-e", program]).output().expect("kumi runs");
+    let text = String::from_utf8_lossy(&out.stdout);
+    let reads: i64 =
+        text.lines().next().and_then(|l| l.parse().ok()).unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&out.stderr)));
+    // One that wakes a worker may be for each.
+    assert!(reads < 2000, "{reads} in a thousand waits");
+}
+
 #[test]
 fn what_one_thread_let_go_of_is_given_back_when_it_asks_and_when_it_waits() {
     let program = "

@@ -283,9 +283,12 @@ impl Cx {
         }
     }
 
-    /// How many workers there are to be.
+    /// How many workers there are, or are to be. Before there is a scheduler that reads the system's files.
     pub(crate) fn wanted_workers(&self) -> usize {
-        self.options.workers.unwrap_or_else(kumi_sched::default_workers).max(1)
+        match self.sched_cell().get() {
+            Some(s) => s.workers(),
+            None => self.options.workers.unwrap_or_else(kumi_sched::default_workers).max(1),
+        }
     }
     /// Starts the other workers, once.
     pub(crate) fn start_workers(&mut self) {
