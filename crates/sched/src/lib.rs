@@ -331,6 +331,11 @@ impl Sched {
         self.waiting.load(Relaxed)
     }
 
+    /// Is nobody about to run: is no worker woken that has not seen it yet, and no task queued? Exact for the moment of each look only.
+    pub fn nothing_begins(&self) -> bool {
+        self.queues.all_empty() && !self.idle.any_token()
+    }
+
     /// Whether nothing can come any more: all other workers are in `wait` and not woken, no task is queued, no event is on its
     /// way, no timer is set, no descriptor watched, no job running. Asked by a running worker; the answer is exact as
     /// long as only workers and the pool add anything. Stale timers count as set.
@@ -346,8 +351,7 @@ impl Sched {
             && self.jobs_running() == 0
             && self.timers.len() <= own
             && lock(&self.inbox).is_empty()
-            && self.queues.all_empty()
-            && !self.idle.any_token();
+            && self.nothing_begins();
         let still = all() && self.left.load(SeqCst) == left;
         self.unsure.store(!still, SeqCst);
         quiet && still

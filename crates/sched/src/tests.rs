@@ -296,6 +296,21 @@ fn a_sleeping_worker_hears_of_an_earlier_timer() {
     });
 }
 
+/// Between a worker's call and the other one's waking both are in their waits or about to be: the program is at work.
+#[test]
+fn who_is_woken_begins() {
+    let s = sched(2, None);
+    assert!(s.nothing_begins());
+    s.wake_worker(1);
+    assert!(!s.nothing_begins(), "it has not seen it");
+    s.wait(1);
+    assert!(s.nothing_begins());
+    s.push(0, 1, true);
+    assert!(!s.nothing_begins());
+    s.pop(0);
+    assert!(s.nothing_begins());
+}
+
 #[test]
 fn stuck_means_that_nothing_can_come() {
     let s = sched(2, None);

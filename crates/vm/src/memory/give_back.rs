@@ -188,7 +188,7 @@ impl Cx {
     /// nothing to do either.
     pub(crate) fn freed_idle(&mut self, bytes: usize) {
         self.freed(bytes);
-        if bytes >= MUCH && self.idle_workers() + 1 >= self.wanted_workers() {
+        if bytes >= MUCH && !self.is_busy() {
             self.give_back_here();
         }
     }
@@ -216,9 +216,14 @@ impl Cx {
         let worth = self.give_back.worth.clone();
         let _ = self.while_detached(|| worth.give(f));
     }
+    /// Does another worker run, or is one about to? Between two threads of which one wakes the other all may be in their waits, while the program is
+    /// at work.
+    fn is_busy(&self) -> bool {
+        self.idle_workers() + 1 < self.wanted_workers() || self.sched_cell().get().is_some_and(|s| !s.nothing_begins())
+    }
     /// With nothing to run. True when it took a while.
     pub(crate) fn give_back_idle(&mut self) -> bool {
-        let busy = self.idle_workers() + 1 < self.wanted_workers();
+        let busy = self.is_busy();
         let now = self.give_back.begin_in_time(self.heap.spare_bytes(), busy);
         if now {
             self.heap.free_spares();

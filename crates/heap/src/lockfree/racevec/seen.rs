@@ -125,25 +125,31 @@ impl<'a, T: Plain> Seen<'a, T> {
             v.set_len(v.len() + self.n);
         }
     }
+    /// The elements, `K` at a time, and what is left: for loops over many, since no compiler merges or unrolls atomic loads.
+    #[inline(always)]
+    pub fn arrays<const K: usize>(self) -> (impl Iterator<Item = [T; K]> + 'a, Seen<'a, T>)
+    where
+        T: 'a,
+    {
+        let whole = self.n / K;
+        // SAFETY: `whole` times `K` elements there are.
+        ((0..whole).map(move |i| std::array::from_fn(|k| unsafe { T::load(self.p.add(i * K + k)) })), self.from(whole * K))
+    }
     /// # Safety
     /// Room for all elements at `to`, which is nobody else's.
     #[inline]
     pub(crate) unsafe fn copy_to(self, to: *mut T) {
-        // SAFETY: the caller's promise; four loads a turn, since no compiler merges or unrolls atomic ones.
+        let (fours, rest) = self.arrays::<4>();
+        let mut to = to;
+        // SAFETY: the caller's promise.
         unsafe {
-            let mut i = 0;
-            while i + 4 <= self.n {
-                let (a, b) = (T::load(self.p.add(i)), T::load(self.p.add(i + 1)));
-                let (c, d) = (T::load(self.p.add(i + 2)), T::load(self.p.add(i + 3)));
-                to.add(i).write(a);
-                to.add(i + 1).write(b);
-                to.add(i + 2).write(c);
-                to.add(i + 3).write(d);
-                i += 4;
+            for four in fours {
+                to.cast::<[T; 4]>().write(four);
+                to = to.add(4);
             }
-            while i < self.n {
-                to.add(i).write(T::load(self.p.add(i)));
-                i += 1;
+            for one in rest.iter() {
+                to.write(one);
+                to = to.add(1);
             }
         }
     }
