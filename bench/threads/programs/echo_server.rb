@@ -1,4 +1,5 @@
 # A server with a thread for each connection that sends back every line. Prints its port; ends at the end of input.
+# Where a thread is not to be had it ends at once, so that the client need not wait for an answer.
 # usage: echo_server.rb
 require "socket"
 server = TCPServer.new("127.0.0.1", 0)
@@ -14,6 +15,10 @@ Thread.new do
       connection.close
     end
   end
+rescue Exception => error
+  warn "#{error.class}: #{error.message}"
+ensure
+  exit!(1)
 end
 puts server.addr[1]
 $stdout.flush
