@@ -158,7 +158,16 @@ impl Visitor for Raise<'_> {
     /// What was published meanwhile, others may be storing into.
     #[inline(always)]
     fn visit_all(&mut self, vs: &[Value]) {
-        for v in vs {
+        let (eights, rest) = vs.as_chunks::<8>();
+        for e in eights {
+            // SAFETY: as below.
+            let e = e.each_ref().map(|v| unsafe { Value::load(v) });
+            // Long lists of numbers are common, and one look at eight of them is enough.
+            if !e.iter().fold(true, |all, v| all & v.is_fix()) {
+                e.iter().for_each(|v| self.visit(*v));
+            }
+        }
+        for v in rest {
             // SAFETY: a live slot; each is looked at once.
             self.visit(unsafe { Value::load(v) });
         }

@@ -649,14 +649,22 @@ impl Sched {
     /// Nothing to do for this worker: returns when there may be something again. Spins a moment if it had work lately
     /// and spinning has paid, then sleeps: one worker in the kernel's queue until the next timer, the others parked.
     pub fn wait(&self, worker: usize) {
+        self.wait_at_most(worker, u64::MAX);
+    }
+
+    /// The same for so many nanoseconds at most. False: they are over, and nothing has come.
+    pub fn wait_at_most(&self, worker: usize, ns: u64) -> bool {
+        let until = if ns == u64::MAX { ns } else { now_ns().saturating_add(ns) };
         let w = self.slot(worker);
+        let mut came = true;
         let last = self.waiting.fetch_add(1, SeqCst) + 1 >= self.config.workers;
         // Whoever lies down last asks `stuck` once more, when the one before could not tell.
         if !(last && self.unsure.swap(false, SeqCst)) {
-            self.settle(w);
+            came = self.settle(w, until);
         }
         self.left.fetch_add(1, SeqCst);
         self.waiting.fetch_sub(1, SeqCst);
+        came
     }
 
     /// Whether something is there for this worker, judged without a lock.
@@ -664,10 +672,11 @@ impl Sched {
         self.queues.len(w) > 0 || self.events_pending(now)
     }
 
-    fn settle(&self, w: usize) {
+    /// False: it is `until` then, and nothing has come.
+    fn settle(&self, w: usize, until: u64) -> bool {
         let idle = &self.idle;
         if idle.take_token(w) || self.glance(w, now_ns()) {
-            return;
+            return true;
         }
         let service = if self.attendance.is_there() && idle.take_expectation(w) { self.attendance.begin(w) } else { None };
         let service = service.as_ref();
@@ -676,10 +685,10 @@ impl Sched {
             let spin = idle.begin_search(w);
             if spin > 0 && self.spin(w, spin, service) {
                 service.inspect(|s| self.attendance.end(s));
-                return;
+                return true;
             }
         }
-        loop {
+        let came = loop {
             let polls = idle.try_poller(w);
             let place = match (polls, service) {
                 (true, _) => Rest::Polling,
@@ -689,7 +698,7 @@ impl Sched {
             let mut served = false;
             let token = match idle.lie_down(w, place) {
                 Ok(()) => {
-                    let found = self.sleep(w, polls, service, since);
+                    let found = self.sleep(w, polls, service, since, until);
                     let token = idle.get_up(w).max(found);
                     idle.stop_doze(w, &self.queues, |place| self.ring(place));
                     if let Some(s) = service {
@@ -707,12 +716,20 @@ impl Sched {
                     token
                 }
             };
-            let in_vain = served && token == Token::None && !self.glance(w, now_ns());
+            let now = now_ns();
+            let is_over = token == Token::None && now >= until;
+            let in_vain = served && token == Token::None && !is_over && !self.glance(w, now);
             if token != Token::Role && !in_vain {
-                break;
+                break !is_over || self.glance(w, now);
+            }
+        };
+        if let Some(s) = service {
+            self.attendance.end(s);
+            if !came {
+                idle.expect(w);
             }
         }
-        service.inspect(|s| self.attendance.end(s));
+        came
     }
 
     /// Serves what has come. False: nothing has.
@@ -767,8 +784,8 @@ impl Sched {
         service.is_some() && self.glance(w, now)
     }
 
-    /// Lain down; sleeps until there is a reason to get up. `Look`, `Role`: found one itself; `None`: see the token.
-    fn sleep(&self, w: usize, polls: bool, service: Option<&Arc<dyn Service>>, since: u64) -> Token {
+    /// Lain down; sleeps until there is a reason to get up. `Look`, `Role`: found one itself; `None`: see the token, or it is `until` then.
+    fn sleep(&self, w: usize, polls: bool, service: Option<&Arc<dyn Service>>, since: u64, until: u64) -> Token {
         let idle = &self.idle;
         let mut naps = idle::Naps::new();
         loop {
@@ -786,20 +803,24 @@ impl Sched {
                 return Token::Role;
             }
             let dozes = (look == Look::Young || idle.was_stirred()) && idle.doze(w);
-            let limit = if dozes { naps.next(look == Look::Young) } else { u64::MAX };
             let from = now_ns();
+            let left = if until == u64::MAX { until } else { until.saturating_sub(from) };
+            let limit = if dozes { naps.next(look == Look::Young) } else { u64::MAX }.min(left);
             let woken = match service {
                 Some(s) => !s.may_sleep() || self.attend_sleep(polls, limit),
                 None if polls => self.poll_sleep(limit),
                 None => idle.park(w, limit),
             };
             let now = now_ns();
-            if service.is_some() {
+            let is_over = !woken && now >= until;
+            if is_over {
+                // It goes on, and is learnt of at its end.
+            } else if service.is_some() {
                 idle.learn_of_service(w, now.saturating_sub(since));
             } else if !dozes {
                 idle.learn(w, now.saturating_sub(from) < SPIN_NS);
             }
-            if woken {
+            if woken || is_over {
                 return Token::None;
             }
             self.queues.tick(now);

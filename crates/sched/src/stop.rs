@@ -9,6 +9,9 @@
 //! alone moves elements in place and frees buffers at once, under a detached reader's feet. A worker detaches at a safepoint,
 //! where it may agree for itself; when it is back and alone, it runs alone again.
 //!
+//! A worker that has nothing to do *lingers* for a moment ([`Stop::pause`]): `parallel` stays as it is, since the other one may be in a native
+//! when this one has work again, and would agree only after it.
+//!
 //! A *grace period* ([`Stop::begin_grace`]) is over when each worker that was active at its beginning has been at a safepoint, has
 //! left or is detached: nobody has to wait for it, and what was replaced before is looked at by no active worker after it.
 //!
@@ -77,6 +80,8 @@ struct State {
     sleeping: usize,
     /// Workers that wait to become active, or to go on after a stop: what was agreed to holds until they are.
     joining: usize,
+    /// Idle workers that will be back in a moment, as a rule: until then as well.
+    lingering: usize,
     /// The last grace period.
     grace: u64,
     /// Active workers that have been at no safepoint since it began.
@@ -90,7 +95,9 @@ impl State {
     }
     /// May an only active worker lock nothing?
     fn nobody_else(&self) -> bool {
-        (self.joining == 0 || !kept("who joins is somebody")) && (self.detached == 0 || !kept("who is detached is somebody"))
+        (self.joining == 0 || !kept("who joins is somebody"))
+            && (self.detached == 0 || !kept("who is detached is somebody"))
+            && (self.lingering == 0 || !kept("who lingers is somebody"))
     }
 }
 
@@ -106,6 +113,7 @@ impl Default for Stop {
             want_parallel: false,
             sleeping: 0,
             joining: 0,
+            lingering: 0,
             grace: 0,
             behind: 0,
         };
@@ -261,7 +269,9 @@ impl Stop {
     }
     /// An idle worker becomes active. Whether it runs in parallel mode.
     pub fn enter(&self, o: &impl Surroundings) -> bool {
-        let mut s = lock(&self.state);
+        self.join(o, lock(&self.state))
+    }
+    fn join<'a>(&'a self, o: &impl Surroundings, mut s: MutexGuard<'a, State>) -> bool {
         s.joining += 1;
         loop {
             if s.stopping && kept("nobody enters a stop") {
@@ -282,18 +292,51 @@ impl Stop {
         o.set_passed(s.grace);
         s.parallel
     }
+    /// An active worker becomes idle, for a moment as a rule. True: it lingers, until it [is back](Self::come_back) or
+    /// [stays away](Self::stay_away). False: it has [left](Self::leave), for nobody locks anything.
+    pub fn pause(&self, o: &impl Surroundings) -> bool {
+        let mut s = lock(&self.state);
+        if !s.parallel {
+            drop(s);
+            self.leave(o);
+            return false;
+        }
+        self.passes(&mut s, o);
+        s.active -= 1;
+        s.lingering += 1;
+        if kept("who pauses tells") {
+            self.tell(&s);
+        }
+        true
+    }
+    /// A worker that lingers becomes active, as by [`enter`](Self::enter).
+    pub fn come_back(&self, o: &impl Surroundings) -> bool {
+        let mut s = lock(&self.state);
+        s.lingering -= 1;
+        self.join(o, s)
+    }
+    /// A worker that lingers has nothing to do for longer: it is as if it had [left](Self::leave).
+    pub fn stay_away(&self, o: &impl Surroundings) {
+        let mut s = lock(&self.state);
+        s.lingering -= 1;
+        self.few_are_left(&mut s, o);
+    }
+    /// Of those that ran or lingered there is one less.
+    fn few_are_left(&self, s: &mut State, o: &impl Surroundings) {
+        if s.active == 0 && s.nobody_else() {
+            s.want_parallel = false;
+            s.parallel = false;
+        } else if s.active == 1 && s.nobody_else() && s.parallel {
+            // The one that is left may stop locking; if it has the others stopped, then after that.
+            self.ask(o);
+        }
+    }
     /// An active worker becomes idle.
     pub fn leave(&self, o: &impl Surroundings) {
         let mut s = lock(&self.state);
         self.passes(&mut s, o);
         s.active -= 1;
-        if s.active == 0 && s.nobody_else() {
-            s.want_parallel = false;
-            s.parallel = false;
-        } else if s.active == 1 && s.nobody_else() && s.parallel && !s.stopping {
-            // The one that is left may stop locking.
-            self.ask(o);
-        }
+        self.few_are_left(&mut s, o);
         if kept("who leaves tells") {
             self.tell(&s);
         }

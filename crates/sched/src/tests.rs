@@ -296,6 +296,27 @@ fn a_sleeping_worker_hears_of_an_earlier_timer() {
     });
 }
 
+#[test]
+fn a_wait_ends_when_its_time_is_over_or_something_comes() {
+    let s = sched(2, None);
+    let from = now_ns();
+    assert!(!s.wait_at_most(1, 1_000_000));
+    assert!(now_ns() - from >= 1_000_000);
+    s.wake_worker(1);
+    assert!(s.wait_at_most(1, u64::MAX));
+    s.push(1, 7, false);
+    assert!(s.wait_at_most(1, 1000 * SECOND));
+    s.pop(1);
+    thread::scope(|scope| {
+        let sleeper = scope.spawn(|| s.wait_at_most(1, 1000 * SECOND));
+        while s.idle_workers() == 0 {
+            thread::yield_now();
+        }
+        s.wake_worker(1);
+        assert!(sleeper.join().unwrap());
+    });
+}
+
 /// Between a worker's call and the other one's waking both are in their waits or about to be: the program is at work.
 #[test]
 fn who_is_woken_begins() {

@@ -127,6 +127,19 @@ impl Worker {
     fn leave(self) {
         self.w.stop.leave(&*self.w);
     }
+    /// Has nothing to do for a moment. Does it linger?
+    fn pause(&self) -> bool {
+        self.w.stop.pause(&*self.w)
+    }
+    fn come_back(&mut self, lingers: bool) {
+        self.parallel = if lingers { self.w.stop.come_back(&*self.w) } else { self.w.stop.enter(&*self.w) };
+    }
+    /// Has nothing to do for longer.
+    fn stay_away(self) {
+        if self.pause() {
+            self.w.stop.stay_away(&*self.w);
+        }
+    }
     fn safepoint(&mut self) {
         if self.w.stop.is_asked() {
             self.parallel = self.w.stop.pass(&*self.w);
@@ -274,6 +287,68 @@ fn a_second_worker_gets_in(w: &Arc<World>) {
         me.leave();
     });
     me.run_until(&ran);
+    me.touch();
+    me.leave();
+    other.join().unwrap();
+}
+
+/// One has nothing to do for a moment, and is back while the other, which was detached meanwhile, passes no safepoint.
+fn one_is_back(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let [paused, ran] = [0, 0].map(|_| Arc::new(AtomicUsize::new(0)));
+    let told = [paused.clone(), ran.clone()];
+    let other = start(w, move |mut me| {
+        me.touch();
+        let lingers = me.pause();
+        assert!(lingers, "the other one locks");
+        told[0].store(1, Release);
+        me.come_back(lingers);
+        me.touch();
+        told[1].store(1, Release);
+        me.leave();
+    });
+    me.run_until(&paused);
+    me.detached(read);
+    while ran.load(Acquire) == 0 {
+        thread::yield_now();
+    }
+    me.touch();
+    me.leave();
+    other.join().unwrap();
+}
+
+/// One has nothing to do, for longer than a moment: the other is alone again.
+fn one_stays_away(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let away = Arc::new(AtomicUsize::new(0));
+    let told = away.clone();
+    let other = start(w, move |me| {
+        me.touch();
+        me.stay_away();
+        told.store(1, Release);
+    });
+    me.run_until(&away);
+    me.safepoint();
+    assert!(!me.parallel);
+    me.touch();
+    me.leave();
+    other.join().unwrap();
+}
+
+/// One stops the other, which has nothing to do for a moment, is back, and stays away.
+fn a_pause_and_a_stop(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let other = start(w, |mut me| {
+        me.touch();
+        let lingers = me.pause();
+        me.come_back(lingers);
+        me.touch();
+        me.stay_away();
+    });
+    me.safepoint();
+    me.stop();
+    me.touch();
+    me.safepoint();
     me.touch();
     me.leave();
     other.join().unwrap();
@@ -580,6 +655,9 @@ macro_rules! hold {
 hold! {
     a_second_worker_begins_when_the_first_has_agreed: a_second_worker 3;
     a_second_worker_begins_beside_the_first: a_second_worker_gets_in 3;
+    who_pauses_is_back_without_the_other_s_safepoint: one_is_back 3;
+    who_stays_away_leaves_the_other_alone: one_stays_away 3;
+    a_stop_knows_who_pauses: a_pause_and_a_stop 3;
     a_stop_has_the_runtime_to_itself: two_and_a_stop 3;
     who_stands_goes_on_after_the_stop: who_stands_goes_on 3;
     who_detaches_is_not_waited_for: a_stop_and_a_detour 3;
@@ -610,6 +688,8 @@ macro_rules! fail {
 fail! {
     without_agreement_two_run_unlocked: a_second_worker 3, "who is alone agrees";
     untold_of_one_that_leaves_a_worker_waits_for_ever: a_second_worker 3, "who leaves tells";
+    with_those_who_linger_forgotten_one_waits_for_a_safepoint: one_is_back 3, "who lingers is somebody";
+    untold_of_one_that_pauses_a_stop_waits_for_ever: a_pause_and_a_stop 3, "who pauses tells";
     a_sleeper_nobody_counts_is_not_told: a_second_worker 3, "who sleeps is counted";
     a_stop_that_waits_for_nobody_is_not_alone: two_and_a_stop 3, "a stop waits for who is active";
     two_stops_at_a_time_are_not_alone: two_and_a_stop 3, "one stop at a time";

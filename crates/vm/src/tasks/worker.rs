@@ -15,6 +15,9 @@ use crate::tasks::fault::{Fault, caught};
 use crate::tasks::task::State;
 use kumi_heap::{HeapShared, Locked, Value};
 use kumi_sched::{Stop, Surroundings, now_ns};
+
+/// So long a worker without work [lingers](Stop::pause): longer than most natives take in which another one could not agree to its coming back.
+const LINGER_NS: u64 = 2_000_000;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -175,7 +178,10 @@ impl Cx {
     }
     /// This worker becomes active.
     fn become_active(&mut self) {
-        let parallel = self.with_stop(|stop, o| stop.enter(o));
+        self.becomes_active(|stop, o| stop.enter(o));
+    }
+    fn becomes_active(&mut self, how: impl FnOnce(&Stop, &Around) -> bool) {
+        let parallel = self.with_stop(how);
         self.parallel_mode(parallel);
         let rt = self.runtime();
         if rt.tasks.threads.load(Relaxed) > 0 || rt.limits.armed.load(Relaxed) > 0 || rt.outside.armed.load(Relaxed) {
@@ -219,10 +225,18 @@ impl Cx {
         self.arm_trim();
         self.arm_look();
         self.tell_rests();
-        self.become_idle();
+        self.parallel_mode(false);
+        let lingers = self.with_stop(|stop, o| stop.pause(o));
         let since = self.recorder().map(|_| now_ns());
-        self.sched().wait(self.worker);
-        self.become_active();
+        if lingers && self.sched().wait_at_most(self.worker, LINGER_NS) {
+            self.becomes_active(|stop, o| stop.come_back(o));
+        } else {
+            if lingers {
+                self.with_stop(|stop, o| stop.stay_away(o));
+            }
+            self.sched().wait(self.worker);
+            self.become_active();
+        }
         if let Some(since) = since {
             self.record_idle(now_ns().saturating_sub(since));
         }
