@@ -126,11 +126,11 @@ impl GiveBack {
         self.with.is_some() && self.freed.load(Relaxed).saturating_add(large) >= MUCH
     }
     /// If it is time, or would be with `more` bytes that the caller has: it is the one to do it. `busy`: somebody runs.
-    fn begin_in_time(&self, more: usize, busy: bool) -> bool {
+    fn begin_in_time(&self, more: usize, busy: impl FnOnce() -> bool) -> bool {
         let (now, last) = (now_ns(), self.last.load(Relaxed));
         let mine = (self.waits() || more >= MUCH && self.with.is_some())
             && now >= last + LEAST_NS
-            && (!busy || self.is_worth_it(now.saturating_sub(last)))
+            && (!busy() || self.is_worth_it(now.saturating_sub(last)))
             && self.last.compare_exchange(last, now, Relaxed, Relaxed).is_ok();
         if mine {
             self.begin();
@@ -199,7 +199,7 @@ impl Cx {
     }
     /// After a node collection, at a safepoint: if it is time.
     pub(crate) fn give_back_in_time(&mut self) {
-        let due = self.give_back.begin_in_time(0, true);
+        let due = self.give_back.begin_in_time(0, || true);
         // What the collection found dead is freed little by little: that is for the next time, or for an idle worker.
         self.freed(MUCH);
         let Some(f) = self.give_back.with.filter(|_| due) else { return };
@@ -223,8 +223,7 @@ impl Cx {
     }
     /// With nothing to run. True when it took a while.
     pub(crate) fn give_back_idle(&mut self) -> bool {
-        let busy = self.is_busy();
-        let now = self.give_back.begin_in_time(self.heap.spare_bytes(), busy);
+        let now = self.give_back.begin_in_time(self.heap.spare_bytes(), || self.is_busy());
         if now {
             self.heap.free_spares();
         }
