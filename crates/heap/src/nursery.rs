@@ -160,7 +160,7 @@ impl Visitor for Raise<'_> {
     fn visit_all(&mut self, vs: &[Value]) {
         let (eights, rest) = vs.as_chunks::<8>();
         for e in eights {
-            // SAFETY: as below.
+            // SAFETY: live slots; each is looked at once.
             let e = e.each_ref().map(|v| unsafe { Value::load(v) });
             // Long lists of numbers are common, and one look at eight of them is enough.
             if !e.iter().fold(true, |all, v| all & v.is_fix()) {

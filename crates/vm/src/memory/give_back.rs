@@ -6,7 +6,7 @@
 //! detaches for it ([`Cx::while_detached`]), and stops go on without.
 //!
 //! It comes a second after the last time at the soonest, with a node collection or when a worker finds nothing to run; at once
-//! when the program asks (`GC.start`), and when a worker has swept much while none has anything to run. While another one runs it would give
+//! when the program asks (`GC.start`), and when a worker has swept much while none has anything to run, or is about to. While another one runs it would give
 //! back what that one is about to use ([0011](../../../../docs/decisions/0011-sweeping-and-giving-back.md)). Where half of what went back has come
 //! again by the next time, the program needs it: while it runs that one waits twice as long ([`Worth`]).
 //!
@@ -125,7 +125,7 @@ impl GiveBack {
         let large = self.large.map_or(0, |f| f().wrapping_sub(self.large_then.load(Relaxed)));
         self.with.is_some() && self.freed.load(Relaxed).saturating_add(large) >= MUCH
     }
-    /// If it is time, or would be with `more` bytes that the caller has: it is the one to do it. `busy`: somebody runs.
+    /// If it is time, or would be with `more` bytes that the caller has: it is the one to do it. `busy` says whether somebody runs.
     fn begin_in_time(&self, more: usize, busy: impl FnOnce() -> bool) -> bool {
         let (now, last) = (now_ns(), self.last.load(Relaxed));
         let mine = (self.waits() || more >= MUCH && self.with.is_some())

@@ -15,12 +15,12 @@ use crate::tasks::fault::{Fault, caught};
 use crate::tasks::task::State;
 use kumi_heap::{HeapShared, Locked, Value};
 use kumi_sched::{Stop, Surroundings, now_ns};
-
-/// So long a worker without work [lingers](Stop::pause): longer than most natives take in which another one could not agree to its coming back.
-const LINGER_NS: u64 = 2_000_000;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::*};
+
+/// So long a worker without work [lingers](Stop::pause): longer than most natives take in which another one could not agree to its coming back.
+const LINGER_NS: u64 = 2_000_000;
 
 /// Native stack of our own threads, workers and those of work aside: what parses and compiles stops at a depth that fits.
 pub(crate) const NATIVE_STACK: usize = 16 << 20;

@@ -213,9 +213,10 @@ fn sort_bang_alone(cx: &mut Cx, a: Held) -> Result<Option<ArrayBuf>, Exit> {
     if let Some(s) = cx.detached::<SortedCopy>() {
         return Ok(s.out.filter(|_| s.copy.as_array().is_some_and(|c| c.seen().same(a.seen()))));
     }
-    let Some(own) = a.get(0).and_then(|head| Own::of(cx, head)) else { return Ok(None) };
+    let Some(head) = a.get(0) else { return Ok(None) };
+    let Some(own) = Own::of(cx, head) else { return Ok(None) };
     let ns = sort_ns(a.len());
-    if own.ints && a.get(0).is_some_and(|head| head.is_fix()) {
+    if own.ints && head.is_fix() {
         let mut copy = ArrayBuf::unseen(a.seen());
         let print = Print::of_slice(copy.slice());
         if print.fixnums {
@@ -409,26 +410,22 @@ struct Print {
 }
 
 impl Print {
-    fn of(eights: impl Iterator<Item = [Value; 8]>, rest: impl Iterator<Item = Value>) -> Print {
-        let mut p = Print { chains: [1, 2, 3, 4], words: 0, fixnums: true };
+    /// Of so many words: eight at a time, and less than eight.
+    fn of(words: usize, eights: impl Iterator<Item = [Value; 8]>, rest: impl Iterator<Item = Value>) -> Print {
+        let mut p = Print { chains: [1, 2, 3, 4], words, fixnums: true };
         eights.for_each(|e| p.take(e));
-        let (mut last, mut n) = ([Value::fix(0); 8], 0);
-        rest.zip(&mut last).for_each(|(v, l)| {
-            *l = v;
-            n += 1;
-        });
+        let mut last = [Value::fix(0); 8];
+        last.iter_mut().zip(rest).for_each(|(l, v)| *l = v);
         p.take(last);
-        p.words += n;
-        p.words -= 8;
         p
     }
     fn of_slice(vs: &[Value]) -> Print {
         let (eights, rest) = vs.as_chunks::<8>();
-        Print::of(eights.iter().copied(), rest.iter().copied())
+        Print::of(vs.len(), eights.iter().copied(), rest.iter().copied())
     }
     fn of_seen(vs: Seen<'_, Value>) -> Print {
         let (eights, rest) = vs.arrays::<8>();
-        Print::of(eights, rest.iter())
+        Print::of(vs.len(), eights, rest.iter())
     }
     #[inline(always)]
     fn take(&mut self, e: [Value; 8]) {
@@ -437,7 +434,6 @@ impl Print {
             *chain = product as u64 ^ (product >> 64) as u64;
         }
         self.fixnums &= e.iter().fold(true, |all, v| all & v.is_fix());
-        self.words += 8;
     }
 }
 
