@@ -121,10 +121,14 @@ impl<T> Machine<T> {
                 let row = self.take_row(p);
                 let keep = self.keep(now, slot);
                 let Call::Put(Put { store, .. }) = &p.call else { return };
-                let mut c = self.lines[line].eval(Script::Put, guard, 4, 6);
+                let before = self.put_before(slot, row, number);
+                let mut c = self.lines[line].eval(Script::Put, guard, 4, if before.is_some() { 8 } else { 6 });
                 c.part(&ns.part(&store.key, b'i')).part(&ns.part(&store.key, b'q')).part(table.as_bytes()).part(registry.as_bytes());
                 c.number(row.into()).number(number).number(keep).part(how.as_bytes());
                 c.part(&store.key).joined(&[&tail(store), &store.value]);
+                if let Some((row, number)) = before {
+                    c.number(row.into()).number(number);
+                }
             }
             Call::Get(_) => {
                 if p.again {

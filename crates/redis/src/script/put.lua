@@ -1,11 +1,12 @@
 -- KEYS: the key's i, its q, the client's table, the registry of names if there is one.
 -- ARGV: line, number, how long the table is kept, how (nothing: it is just put; or bits, 1: owned, 2: update, delay, ttl), name, its entry behind
--- the index.
+-- the index, and line and number of the put that was sent before it, if its answer is awaited.
 -- Gives the index; 0: it enters later; -1: the queue is full.
 local number = ARGV[2] + 0
 local done = before(KEYS[3], ARGV[1], number)
 if done then return done end
 if done == false then return redis.error_reply(LATE) end
+if ARGV[7] and not has_seen(KEYS[3], ARGV[7], ARGV[8] + 0) then return redis.error_reply(EARLY) end
 if ARGV[4] == '' then
   local last = call('GET', KEYS[1])
   if not last or last + 0 < SPECIAL then
@@ -22,7 +23,10 @@ local b = KEYS[1]:sub(1, -2)
 local limit = call('HGET', b .. 'm', 'n')
 local t = settle(b)
 local updates = ARGV[4]:find('^[23]')
-if limit and not updates and call('LLEN', b .. 'q') + call('HLEN', b .. 'x') >= tonumber(limit) then return -1 end
+if limit and not updates and call('LLEN', b .. 'q') + call('HLEN', b .. 'x') >= tonumber(limit) then
+  remember(KEYS[3], ARGV[1], number, SPECIAL, ARGV[3])
+  return -1
+end
 local i = store(b, t, ARGV[4], ARGV[6], KEYS[4], ARGV[5])
 remember(KEYS[3], ARGV[1], number, i, ARGV[3])
 return i

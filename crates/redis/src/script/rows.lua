@@ -1,11 +1,13 @@
 -- What a call of the client has come to before: the client's table has a line for each call that may be under way, with the number of the last
--- one and its result. Who asks with a lower number is late: another was done meanwhile.
+-- one and its result; SPECIAL: it was not done, for there is no room. Who asks with a lower number is late: another was done meanwhile.
 local LATE = 'LATE a later call of this line was done'
+local EARLY = 'TRYAGAIN what was sent before it was refused'
 
 local function before(table, line, number)
   local seen = call('HGET', table, line)
   if not seen then return nil end
   local last, result = unpack_('>I8I8', seen)
+  if last == number and result == SPECIAL then return nil end
   if last == number then return result end
   if last > number then return false end
   return nil
@@ -14,4 +16,10 @@ end
 local function remember(table, line, number, result, keep)
   call('HSET', table, line, pack('>I8I8', number, result))
   if keep ~= '0' then call('PEXPIRE', table, keep) end
+end
+
+-- Has the server looked at that call, or a later one of its line?
+local function has_seen(table, line, number)
+  local seen = call('HGET', table, line)
+  return seen and unpack_('>I8', seen) >= number
 end

@@ -20,6 +20,7 @@ pub const ALL: &[(&str, fn())] = &[
     ("cluster_connections_that_end_lose_nothing", connections_that_end_lose_nothing),
     ("cluster_addresses_that_are_wrong", addresses_that_are_wrong),
     ("cluster_slots_move", slots_move),
+    ("cluster_order_outlives_moments_of_refusal", order_outlives_moments_of_refusal),
     ("cluster_primaries_fail", primaries_fail),
 ];
 
@@ -305,6 +306,22 @@ fn slots_move() {
     assert_eq!((fresh.take("{m}out"), fresh.names("{m}held")), ("w".into(), vec![]));
 }
 
+fn order_outlives_moments_of_refusal() {
+    let n = Nodes::start(0);
+    let (key, elsewhere) = ("m", slot(b"m") ^ 1);
+    let home = usize::from(slot(key.as_bytes())) * 3 / 16384;
+    let elsewhere = elsewhere.to_string();
+    under_load(&n, "kumi", &[key, "{m}2"], 3000, |done| {
+        for round in 0..40 {
+            eventually("it goes on", || done() >= round * 100);
+            // A node that lacks a slot serves none. Some of the puts under way come in that moment, and others after it.
+            for what in ["DELSLOTS", "ADDSLOTS"] {
+                assert!(n.all[home].say(&["CLUSTER", what, &elsewhere]).starts_with("+OK"));
+            }
+        }
+    });
+}
+
 fn primaries_fail() {
     let mut n = Nodes::start(3);
     let c = Client::new(&n.address("kumi"));
@@ -313,12 +330,12 @@ fn primaries_fail() {
     let keys = keys(12);
     // A replica takes over, and hands back again: nothing is lost by that.
     under_load(&n, "hand", &["key1", "key2", "key4", "{key2}x"], 500, |done| {
-        for (round, node) in [4, 1].into_iter().enumerate() {
+        for (round, node) in [3, 0].into_iter().enumerate() {
             eventually("it goes on", || done() >= 100 + round as u64 * 500);
             n.take_over(node);
         }
     });
-    eventually("it follows again", || n.all[4].say(&["INFO", "replication"]).contains("master_link_status:up"));
+    eventually("it follows again", || n.all[3].say(&["INFO", "replication"]).contains("master_link_status:up"));
     // What replicas have is there when they stand in.
     let safe = Client::new(&format!("{}&wait_replicas=1&wait_ms=5000", n.address("kumi")));
     let puts: Vec<Begun> = keys.iter().map(|k| safe.begin(put(k, "1"))).collect();
@@ -326,11 +343,14 @@ fn primaries_fail() {
     let waits: Vec<Begun> = keys.iter().map(|k| c.begin(take(&format!("{{{k}}}late")))).collect();
     c.eventually("they wait", |c| keys.iter().all(|k| c.stats(&format!("{{{k}}}late")).waiting == 1));
     drop(safe);
+    // Of another pair: Redis 7 counts the votes of an election that it has won for the next one as well, if that is within six seconds (twice
+    // what a node has). Its claim is of an old epoch then, which nobody heeds.
     n.all[1].kill();
     // All go on, also those that were there.
     let puts: Vec<Begun> = keys.iter().flat_map(|k| [c.begin(put(k, "2")), c.begin(put(k, "3"))]).collect();
     n.stands_in(4);
-    puts.iter().for_each(|b| assert!(matches!(b.wait(), Ok(Done::Stored(Some(2 | 3))))));
+    let stored: Vec<_> = puts.iter().map(Begun::wait).collect();
+    assert!(stored.iter().all(|r| matches!(r, Ok(Done::Stored(Some(2 | 3))))), "{stored:?}");
     keys.iter().for_each(|k| assert_eq!(c.drain(k), ["1", "2", "3"]));
     let other = Client::new(&n.address("kumi"));
     for (k, w) in keys.iter().zip(&waits) {
