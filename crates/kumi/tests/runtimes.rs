@@ -107,6 +107,22 @@ fn has() -> Has {
     }
 }
 
+/// What the process has when that has been the same for a while: what the test before has left may be half gone, a descriptor of two closed.
+fn quiet() -> Has {
+    let from = Instant::now();
+    let mut last = has();
+    let mut since = from;
+    while since.elapsed() < Duration::from_millis(20) && from.elapsed() < HANG {
+        std::thread::sleep(Duration::from_millis(1));
+        let now = has();
+        if (now.threads, now.descriptors) != (last.threads, last.descriptors) {
+            since = Instant::now();
+        }
+        last = now;
+    }
+    last
+}
+
 /// The process has no more threads and descriptors than it had, at once or soon: a thread that left by itself may be on its last steps.
 fn settled(before: Has) -> Has {
     let from = Instant::now();
@@ -294,7 +310,7 @@ fn an_end_may_come_whatever_threads_are_at() {
 #[test]
 fn a_call_that_blocks_for_ever_is_left_to_itself() {
     let _alone = alone();
-    let before = has();
+    let before = quiet();
     let mut cx = runtime();
     cx.natives(TABLE);
     let blocks = BLOCKS.lock().unwrap();
@@ -312,7 +328,7 @@ fn a_call_that_blocks_for_ever_is_left_to_itself() {
     // The call comes to its end, and with it the thread.
     drop(blocks);
     let now = settled(before);
-    assert_eq!((now.threads, now.descriptors), (before.threads, before.descriptors));
+    assert!(now.threads <= before.threads && now.descriptors <= before.descriptors, "{before:?} {now:?}");
 }
 
 /// What a call of the pool waits for, and that it has begun to.
@@ -380,7 +396,7 @@ fn runtimes_run_beside_each_other_and_end_when_they_like() {
              [threads.sum(&:value), got.size, (Queue.new.pop(timeout: 0.001)).inspect, {n}]"
         )
     };
-    let before = has();
+    let before = quiet();
     for beside in [2, 4, 8] {
         std::thread::scope(|s| {
             for n in 0..beside {
@@ -397,7 +413,7 @@ fn runtimes_run_beside_each_other_and_end_when_they_like() {
         });
     }
     let now = settled(before);
-    assert_eq!((now.threads, now.descriptors), (before.threads, before.descriptors));
+    assert!(now.threads <= before.threads && now.descriptors <= before.descriptors, "{before:?} {now:?}");
 }
 
 #[test]
