@@ -285,6 +285,9 @@ pub(super) fn broken_by(error: &[u8]) -> Option<Broken> {
     let text = || String::from_utf8_lossy(error).into_owned();
     let code = error.split(|b| *b == b' ').next().unwrap_or_default();
     match code {
+        b"ERR" if error.starts_with(b"ERR max number of clients") => {
+            Some(Broken::Passing("it has as many clients as it may have (its setting maxclients)".into()))
+        }
         b"LOADING" | b"MASTERDOWN" | b"CLUSTERDOWN" | b"TRYAGAIN" | b"BUSY" => Some(Broken::Passing(text())),
         b"READONLY" => Some(Broken::Passing("this is a replica now, which can only be read: a fail-over is going on".into())),
         b"NOAUTH" => Some(Broken::Lasting("it wants a password: redis://:PASSWORD@host, or redis://USER:PASSWORD@host".into())),

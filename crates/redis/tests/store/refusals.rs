@@ -5,14 +5,15 @@ use crate::server::{Server, folder, port};
 use kumi_redis::{Certificates, Settings, Store};
 use kumi_segments::{Call, Done, Put, Trouble};
 use std::io::{Read, Write};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub const ALL: &[(&str, fn())] = &[
     ("settings_that_lose_are_told", settings_that_lose_are_told),
     ("passwords_and_permissions", passwords_and_permissions),
     ("no_memory", no_memory),
+    ("no_room_for_clients", no_room_for_clients),
     ("a_replica_is_refused", a_replica_is_refused),
     ("nobody_is_there", nobody_is_there),
     ("what_is_no_redis", what_is_no_redis),
@@ -28,6 +29,31 @@ fn settings_that_lose_are_told() {
     assert_eq!(worries(&["--appendonly", "yes"]).unwrap(), "appendfsync is everysec, not always");
     let found = worries(&["--maxmemory-policy", "allkeys-lru"]).unwrap();
     assert_eq!(found, "appendonly is no; maxmemory-policy is allkeys-lru, not noeviction");
+}
+
+fn no_room_for_clients() {
+    let s = Server::start(&["--maxclients", "3"]);
+    let others: Vec<UnixStream> = (0..3)
+        .map(|_| {
+            // The one who asked whether the server is there may be counted for a moment.
+            let until = Instant::now() + HANG;
+            loop {
+                let mut c = UnixStream::connect(s.socket()).unwrap();
+                let mut answer = [0; 7];
+                if c.write_all(b"PING\r\n").is_ok() && c.read_exact(&mut answer).is_ok() && answer == *b"+PONG\r\n" {
+                    return c;
+                }
+                assert!(Instant::now() < until);
+            }
+        })
+        .collect();
+    trouble(&s.address(), Settings::default(), "as many clients as it may have");
+    let c = Client(Store::open(&s.address(), Settings::default()).unwrap());
+    let b = c.begin(put("k", "v"));
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(b.is_open(), "it waits for room");
+    drop(others);
+    assert_eq!(b.wait(), Ok(Done::Stored(Some(1))));
 }
 
 fn passwords_and_permissions() {
