@@ -184,7 +184,8 @@ impl Mallory {
             // Of two connections that are made at a time one is kept: what was said on the other one is said again.
             if said.elapsed() > Duration::from_secs(2) {
                 said = Instant::now();
-                self.insist(self.last.borrow().clone());
+                let last = self.last.borrow().clone();
+                self.insist(last);
             }
             assert!(start.elapsed() < HANG, "no answer to {}", self.number);
         }

@@ -42,8 +42,9 @@ pub fn text(s: &RemoteSegment<Bytes>) -> String {
 }
 
 impl Client {
+    /// As patient as the tests are: a Sentinel that stood still for two seconds does nothing for thirty, which is the default patience.
     pub fn new(address: &str) -> Client {
-        Client::with(address, Settings::default())
+        Client::with(address, Settings { patience: Some(HANG), ..Settings::default() })
     }
     pub fn with(address: &str, settings: Settings) -> Client {
         let c = Client(Store::open(address, settings).unwrap());
