@@ -14,7 +14,7 @@
 
 use crate::alloc_site::Fate;
 use crate::cells::header::{Header, Kind, flag};
-use crate::cells::trace::{Marker, Visitor, cell_bytes, outside_bytes, release, trace_cell};
+use crate::cells::trace::{Marker, Visitor, cell_bytes, outside_bytes, prefetch, release, trace_cell};
 use crate::cycle::{self, is_long};
 use crate::heap::{Heap, Rule};
 use crate::space::IN;
@@ -155,22 +155,14 @@ impl Visitor for Raise<'_> {
             }
         }
     }
-    /// What was published meanwhile, others may be storing into.
     #[inline(always)]
     fn visit_all(&mut self, vs: &[Value]) {
-        let (eights, rest) = vs.as_chunks::<8>();
-        for e in eights {
-            // SAFETY: live slots; each is looked at once.
-            let e = e.each_ref().map(|v| unsafe { Value::load(v) });
-            // Long lists of numbers are common, and one look at eight of them is enough.
-            if !e.iter().fold(true, |all, v| all & v.is_fix()) {
-                e.iter().for_each(|v| self.visit(*v));
-            }
-        }
-        for v in rest {
-            // SAFETY: a live slot; each is looked at once.
-            self.visit(unsafe { Value::load(v) });
-        }
+        self.visit_slots::<false>(vs);
+    }
+    /// What a cell holds may lie anywhere, what a stack does was used just now.
+    #[inline(always)]
+    fn visit_fields(&mut self, vs: &[Value]) {
+        self.visit_slots::<true>(vs);
     }
 }
 
@@ -588,6 +580,30 @@ impl Heap {
 }
 
 impl Raise<'_> {
+    /// `FETCH`: the cells of up to eight are brought into the cache at a time. What was published meanwhile, others may be storing into.
+    #[inline(always)]
+    fn visit_slots<const FETCH: bool>(&mut self, vs: &[Value]) {
+        // SAFETY: a live slot; what is visited is looked at once.
+        let load = |v: &Value| unsafe { Value::load(v) };
+        let fetch = |v: Value| {
+            if FETCH && v.is_heap() {
+                prefetch(v.bits() as *const u8);
+            }
+        };
+        let (eights, rest) = vs.as_chunks::<8>();
+        for e in eights {
+            let e = e.each_ref().map(load);
+            // Long lists of numbers are common, and one look at eight of them is enough.
+            if !e.iter().fold(true, |all, v| all & v.is_fix()) {
+                e.iter().for_each(|v| fetch(*v));
+                e.iter().for_each(|v| self.visit(*v));
+            }
+        }
+        if rest.len() > 1 {
+            rest.iter().for_each(|v| fetch(load(v)));
+        }
+        rest.iter().for_each(|v| self.visit(load(v)));
+    }
     /// Away from `visit`: most of what stands on stacks has its flags, and the loop over the slots stays a short one.
     #[inline(never)]
     fn raise(&mut self, v: Value, h: &Header, old: u8) {
