@@ -8,7 +8,7 @@ mod common;
 use common::{Job, Modes, check, check_all, programs, seed};
 use std::time::Duration;
 
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_secs(120);
 
 fn in_all(modes: impl Fn(u32) -> Vec<Modes>) {
     let mut jobs = Vec::new();

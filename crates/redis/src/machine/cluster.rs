@@ -321,6 +321,7 @@ impl<T> Machine<T> {
         None
     }
     /// A put is sent: row and number of the one before it, if that is under way in this slot of a cluster.
+    /// One that is sent again among later ones follows none of them.
     pub(super) fn put_before(&mut self, slot: Option<u16>, row: u32, number: u64) -> Option<(u32, u64)> {
         let s = self.cluster.as_mut()?.slots.get_mut(&slot?)?;
         let before = s.put.filter(|before| before.1 < number);
