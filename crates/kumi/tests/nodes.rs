@@ -9,8 +9,11 @@ use std::time::{Duration, Instant};
 
 #[path = "common/nodes.rs"]
 mod harness;
+#[path = "common/relay.rs"]
+mod relay;
 
 use harness::*;
+use relay::{cut_often, relayed};
 
 // Programs.
 
@@ -170,6 +173,30 @@ fn large_strings_arrive_as_they_were() {
 }
 
 // Faults.
+
+/// Large values and small ones, by one call.
+#[test]
+fn connections_that_break_disturb_no_order() {
+    assert!((0..3).any(|_| puts_over_connections_that_break()), "the other node was given up each time");
+}
+fn puts_over_connections_that_break() -> bool {
+    let ([_east, mut west], relays) = relayed(["east", "west"], "1");
+    // The first four digits say which it is.
+    let values = "$all = Array.new(900) { |i| format('%04d', i) + 'x' * [10, 40_000, 300, 700_000, 17_000, 5, 5, 5][i / 3 % 8] }; 1";
+    west.is(values, "1");
+    west.is("$puts = Thread.new { 3.times.sum { S['east'].put_all('n', $all) } }; 1", "1");
+    let seen = "$seen = Thread.new { Array.new(2700) { S['east'].take('n')[0, 4].to_i } }; 1";
+    west.is(seen, "1");
+    cut_often(&relays, 12);
+    for (code, want) in [("$puts.value", "2700"), ("$seen.value == [*0...900] * 3", "true")] {
+        let said = west.ask(code);
+        if said.starts_with("Kumihimo::Segments::NodeLost") {
+            return false;
+        }
+        assert_eq!(said, want, "{}", west.errors());
+    }
+    true
+}
 
 #[test]
 fn a_node_that_ends_says_goodbye_and_who_waits_for_it_hears_of_it() {

@@ -58,7 +58,7 @@ mod serving;
 mod tls;
 
 pub use address::Address;
-pub use channel::Peer;
+pub use channel::{Peer, SMALL};
 pub use clock::now;
 pub use codec::features;
 pub use error::{LinkError, SendError, Why, code};

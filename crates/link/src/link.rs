@@ -1,6 +1,6 @@
 //! The handle by which a node's connections are used.
 
-use crate::channel::{Channel, Left, Peer, SMALL, Waiting, Way, Writer, kind};
+use crate::channel::{Channel, Left, Manner, Order, Peer, Waiting, Way, Writer, kind};
 use crate::codec::{self, Out};
 use crate::error::{LinkError, SendError};
 use crate::options::Limits;
@@ -164,7 +164,7 @@ impl Link {
     /// # Errors
     /// Why it will not arrive.
     pub fn send_traced(&self, peer: &Peer, message: impl Into<Message>, trace: Option<&Trace>) -> Result<(), SendError> {
-        self.send_by(peer, message.into(), trace, Writer::Sender)
+        self.send_by(peer, message.into(), trace, Manner { writer: Writer::Sender, order: Order::Any })
     }
 
     /// As [`send_traced`](Self::send_traced) for one of many: where they come quickly, it goes with the next of them, and at once when
@@ -173,7 +173,26 @@ impl Link {
     /// # Errors
     /// Why it will not arrive.
     pub fn send_among(&self, peer: &Peer, message: impl Into<Message>, trace: Option<&Trace>) -> Result<(), SendError> {
-        self.send_by(peer, message.into(), trace, Writer::More)
+        self.send_by(peer, message.into(), trace, Manner { writer: Writer::More, order: Order::Any })
+    }
+
+    /// As [`send_traced`](Self::send_traced), or with `more` as [`send_among`](Self::send_among). All that are said to be `large` arrive in
+    /// their order, and so do all that are not; there is none between these and those. Small ones are up to [`SMALL`](crate::SMALL) bytes, and somewhat
+    /// more where what is sent about them needs it.
+    ///
+    /// # Errors
+    /// Why it will not arrive.
+    pub fn send_in_order(
+        &self,
+        peer: &Peer,
+        message: impl Into<Message>,
+        trace: Option<&Trace>,
+        large: bool,
+        more: bool,
+    ) -> Result<(), SendError> {
+        let writer = if more { Writer::More } else { Writer::Sender };
+        let order = if large { Order::Large } else { Order::Small };
+        self.send_by(peer, message.into(), trace, Manner { writer, order })
     }
 
     /// Nothing follows what was held back: it goes.
@@ -183,7 +202,7 @@ impl Link {
         }
     }
 
-    fn send_by(&self, peer: &Peer, message: Message, trace: Option<&Trace>, writer: Writer) -> Result<(), SendError> {
+    fn send_by(&self, peer: &Peer, message: Message, trace: Option<&Trace>, manner: Manner) -> Result<(), SendError> {
         let Some(mut channel) = peer.channel() else {
             if self.shared.serving.stopping.load(Ordering::Relaxed) {
                 return Err(SendError::Stopped);
@@ -217,11 +236,13 @@ impl Link {
             let numbered = self.shared.recorder.as_ref().and_then(|r| recorded::numbered(r, peer.name(), out.len(), trace));
             let trace = numbered.as_ref().or(trace);
             let most = self.shared.limits.backlog;
-            if out.len() > SMALL {
+            if manner.order.is_large(out.len()) {
                 if out.len() > self.shared.limits.longest() {
                     return Err(SendError::TooLong { most: self.shared.limits.longest() });
                 }
-                match peer.way(channel, most, || Waiting { kind, payload: out.payload(), trace: trace.cloned().map(Box::new) }) {
+                let order = manner.order;
+                let waiting = || Waiting { kind, payload: out.payload(), trace: trace.cloned().map(Box::new), order };
+                match peer.way(channel, most, order == Order::Large, waiting) {
                     Way::Channel(way) => channel = way,
                     Way::Waits(new) => {
                         if new {
@@ -231,8 +252,8 @@ impl Link {
                     }
                 }
             }
-            let writer = if self.shared.is_served_here() { Writer::Server } else { writer };
-            let sent = channel.send(kind, out, trace, writer, &self.shared.registry, most);
+            let writer = if self.shared.is_served_here() { Writer::Server } else { manner.writer };
+            let sent = channel.send(kind, out, trace, Manner { writer, ..manner }, &self.shared.registry, most);
             match sent {
                 Ok(Left::Tell) | Err(SendError::Slow) => self.shared.tell(&channel),
                 Ok(Left::Hold) => self.shared.hold(channel),

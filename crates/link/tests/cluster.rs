@@ -247,6 +247,29 @@ fn what_is_held_back_goes_soon_and_in_its_order() {
     asked.recv_timeout(HANG).expect("an answer").unwrap();
 }
 
+/// Of all sizes. The way of large values is not there when the first of them go.
+#[test]
+fn large_messages_in_order_arrive_so() {
+    let _dog = watchdog(300);
+    let east = Node1::named("east", &[]);
+    let west = Node1::named("west", &[&east]);
+    west.members(2);
+    for among in [false, true] {
+        west.host.among.store(among, std::sync::atomic::Ordering::Relaxed);
+        west.host.in_order.store(true, std::sync::atomic::Ordering::Relaxed);
+        let size = |i: u32| [4 << 20, 30 << 10, 10, 300 << 10, 17 << 10][i as usize % 5];
+        let value = |i: u32| Bytes::from([&i.to_be_bytes()[..], &vec![7; size(i)]].concat());
+        let asks: Vec<_> = (0..60).map(|i| west.ask("east", put("n", value(i)), None)).collect();
+        for a in asks {
+            a.recv_timeout(HANG).expect("an answer").unwrap();
+        }
+        west.host.among.store(false, std::sync::atomic::Ordering::Relaxed);
+        west.host.in_order.store(false, std::sync::atomic::Ordering::Relaxed);
+        let all: Vec<u32> = (0..60).map(|_| u32::from_be_bytes(west.take("east", "n")[..4].try_into().unwrap())).collect();
+        assert!(all.iter().copied().eq(0..60), "{all:?}");
+    }
+}
+
 #[test]
 fn two_that_call_each_other_at_once_keep_one_connection() {
     let _dog = watchdog(300);

@@ -252,21 +252,87 @@ module Kumihimo
       # Puts each element of a list, in order, and gives how many there were. Up to WINDOW of them are under way at a time, so it is
       # much quicker than a put each. Waits where the queue is full.
       def put_all(key, values)
-        under_way = []
-        count = 0
-        values.each do |value|
-          under_way << __begin_put(key, value, 0, nil, nil, true, true)
-          count += 1
-          __ended(under_way.shift, nil, false) if under_way.size >= WINDOW
+        puts = Puts.new(self, key)
+        if values.instance_of?(Array)
+          # What is there already goes by several at a time.
+          count = 0
+          while (some = puts.add(values, count)) > 0
+            count += some
+          end
+        else
+          values.each { |value| puts.add([value], 0) }
         end
-        __ended(under_way.shift, nil, false) until under_way.empty?
-        count
+        puts.await_all
       ensure
-        under_way&.each { |call| __seg_call_leave(call) }
+        puts&.leave
       end
 
-      WINDOW = 512
-      private_constant :WINDOW
+      # Puts of one caller under one key that are under way, in their order.
+      class Puts
+        WINDOW = 512
+        BYTES = 8 << 20
+
+        def initialize(manager, key)
+          @manager = manager
+          @key = key
+          # Calls as natives make them: [call, how many puts, bytes, large].
+          @calls = []
+          @count = @puts = @bytes = 0
+        end
+
+        # Puts elements of a list from `at` on, and gives how many.
+        def add(list, at)
+          some = @manager.__begin_some(@key, list, at, @calls.empty? ? nil : @calls[-1][3])
+          return 0 if __same(some, 0)
+          if some
+            @calls << some
+            @puts += some[1]
+            @bytes += some[2]
+            @count += some[1]
+            await_first while @puts >= WINDOW || @bytes >= BYTES
+            return some[1]
+          end
+          await_all
+          return add(list, at) if __same(some, false)
+          list[at, 1].each { |value| @manager.__put_one(@key, value) }
+          @count += 1
+          1
+        end
+
+        # Waits for all, and gives how many there were.
+        def await_all
+          await_first until @calls.empty?
+          @count
+        end
+
+        # They are waited for no more.
+        def leave = @calls.each { |call, *| __seg_call_leave(call) }
+
+        private
+
+        def await_first
+          call, puts, bytes = @calls[0]
+          @manager.__await(call)
+          @calls.shift
+          @puts -= puts
+          @bytes -= bytes
+        end
+      end
+      private_constant :Puts
+
+      # See Puts.
+      def __begin_some(key, list, at, large)
+        bits = Calls.how(0)
+        __seg_call_put_some(@peer, key, list, at, bits, large)
+      rescue NotTransferable
+        # See __begin_put.
+        __seg_rehearse(list[at])
+        __seg_call_put_some(@peer, key, list, at, bits, large)
+      end
+
+      def __put_one(key, value) = __await(__begin_put(key, value, 0, nil, nil, true))
+
+      def __await(call) = __ended(call, nil, false)
 
       def peek(key, after: nil, timeout: nil) = __get(key, false, after, timeout, false)
       def take(key, after: nil, timeout: nil) = __get(key, true, after, timeout, false)
@@ -359,14 +425,13 @@ module Kumihimo
         end
       end
 
-      # more: others follow at once, and go together.
-      def __begin_put(key, value, bits, delay, ttl, wait, more = false)
+      def __begin_put(key, value, bits, delay, ttl, wait)
         bits = Calls.how(bits)
-        __seg_call_put(@peer, key, value, bits, delay, ttl, wait, more)
+        __seg_call_put(@peer, key, value, bits, delay, ttl, wait)
       rescue NotTransferable
         # Fields of records of streams that were not read yet: reading them is Ruby's. What can't travel raises again.
         __seg_rehearse(value)
-        __seg_call_put(@peer, key, value, bits, delay, ttl, wait, more)
+        __seg_call_put(@peer, key, value, bits, delay, ttl, wait)
       end
 
       def __get(key, take, after, timeout, whole)

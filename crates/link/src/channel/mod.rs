@@ -46,10 +46,11 @@ pub mod kind {
     pub const OTHER: u8 = 7;
 }
 
-/// Messages up to here go on the small lane.
+/// Messages up to here go on the small lane by themselves.
 pub const SMALL: usize = 16 << 10;
-/// Streams of the bulk lane; each message takes the next one.
+/// Streams of the bulk lane; each message takes the next one. Those that keep their order have one more.
 const BULK_STREAMS: u32 = 64;
+const IN_ORDER: u32 = BULK_STREAMS + 1;
 /// So much is written at once before others get the lock.
 const TURN: usize = 128 << 10;
 /// So much of large messages is read, or written, before small ones are looked at: some ten microseconds of work.
@@ -102,6 +103,36 @@ pub struct Waiting {
     pub kind: u8,
     pub payload: Payload,
     pub trace: Option<Box<Trace>>,
+    pub order: Order,
+}
+
+impl Waiting {
+    /// 0: the small one.
+    fn lane(&self) -> usize {
+        usize::from(self.order.is_large(self.payload.len()))
+    }
+}
+
+/// What order a message keeps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The small ones have theirs.
+    Any,
+    /// That of all that are said to be small.
+    Small,
+    /// That of all that are said to be large.
+    Large,
+}
+
+impl Order {
+    /// Does one of so many bytes go on the bulk lane? The small one takes somewhat longer ones, too.
+    pub fn is_large(self, bytes: usize) -> bool {
+        match self {
+            Order::Any => bytes > SMALL,
+            Order::Small => bytes > 2 * SMALL,
+            Order::Large => true,
+        }
+    }
 }
 
 /// Who writes what was just sent.
@@ -113,6 +144,13 @@ pub enum Writer {
     More,
     /// The serving thread, which sends it itself, soon.
     Server,
+}
+
+/// How a message is sent.
+#[derive(Clone, Copy)]
+pub struct Manner {
+    pub writer: Writer,
+    pub order: Order,
 }
 
 /// What is left to do after sending.
@@ -182,20 +220,20 @@ impl Channel {
         kind: u8,
         out: &mut Out,
         trace: Option<&Trace>,
-        writer: Writer,
+        manner: Manner,
         registry: &Registry,
         most: usize,
     ) -> Result<Left, SendError> {
         match out.whole() {
-            Some(bytes) if bytes.len() <= SMALL => {
+            Some(bytes) if !manner.order.is_large(bytes.len()) => {
                 let mut s = self.state.lock();
                 s.check()?;
                 s.put_small(kind, bytes, trace)?;
-                self.sent(s, writer, registry, most)
+                self.sent(s, manner.writer, registry, most)
             }
             _ => {
-                let w = Waiting { kind, payload: out.payload(), trace: trace.cloned().map(Box::new) };
-                self.send_payload(w, writer, registry, most)
+                let w = Waiting { kind, payload: out.payload(), trace: trace.cloned().map(Box::new), order: manner.order };
+                self.send_payload(w, manner.writer, registry, most)
             }
         }
     }
@@ -204,7 +242,7 @@ impl Channel {
     pub fn send_payload(&self, w: Waiting, writer: Writer, registry: &Registry, most: usize) -> Result<Left, SendError> {
         let mut s = self.state.lock();
         s.check()?;
-        s.put(usize::from(w.payload.len() > SMALL), w)?;
+        s.put(w.lane(), w)?;
         self.sent(s, writer, registry, most)
     }
 
@@ -403,7 +441,7 @@ impl State {
             }
         }
         let trace = trace.cloned().map(Box::new);
-        self.wait(0, Waiting { kind, payload: Bytes::copy_from_slice(bytes).into(), trace });
+        self.wait(0, Waiting { kind, payload: Bytes::copy_from_slice(bytes).into(), trace, order: Order::Small });
         Ok(())
     }
 
@@ -421,6 +459,7 @@ impl State {
     fn offer(&mut self, lane: usize, w: &Waiting) -> Result<(), Refused> {
         let (stream, lane) = match lane {
             0 => (1, Lane::Small),
+            _ if w.order == Order::Large => (IN_ORDER, Lane::Bulk),
             _ => {
                 self.bulk = self.bulk % BULK_STREAMS + 1;
                 (self.bulk, Lane::Bulk)

@@ -101,15 +101,16 @@ impl Peer {
         *slot = None;
     }
 
-    /// Which way a large message goes, if there is a connection at all (`main`). `most`: bytes that may wait for the second one.
-    pub(crate) fn way(&self, main: Arc<Channel>, most: usize, message: impl FnOnce() -> Waiting) -> Way {
+    /// Which way a large message goes, if there is a connection at all (`main`). `most`: bytes that may wait for the second one; one that
+    /// keeps its order waits in any case.
+    pub(crate) fn way(&self, main: Arc<Channel>, most: usize, in_order: bool, message: impl FnOnce() -> Waiting) -> Way {
         let mut bulk = self.0.bulk.lock();
         let new = matches!(*bulk, Bulk::Not);
         if new {
             *bulk = Bulk::Made(Vec::new(), 0);
         }
         match &mut *bulk {
-            Bulk::Made(waiting, bytes) if *bytes < most => {
+            Bulk::Made(waiting, bytes) if in_order || *bytes < most => {
                 let message = message();
                 *bytes += message.payload.len();
                 waiting.push(message);
@@ -120,12 +121,12 @@ impl Peer {
         }
     }
 
-    /// The second connection is there, or will not be; what waits for it is to be sent.
-    pub(crate) fn set_bulk(&self, channel: Option<Arc<Channel>>) -> Vec<Waiting> {
+    /// The second connection is there, or will not be: what waits for it is sent by `send`, before anything else finds it.
+    pub(crate) fn set_bulk(&self, channel: Option<Arc<Channel>>, send: impl FnMut(Waiting)) {
         let now = channel.map_or(Bulk::Never, Bulk::Here);
-        match std::mem::replace(&mut *self.0.bulk.lock(), now) {
-            Bulk::Made(waiting, _) => waiting,
-            _ => Vec::new(),
+        let mut bulk = self.0.bulk.lock();
+        if let Bulk::Made(waiting, _) = std::mem::replace(&mut *bulk, now) {
+            waiting.into_iter().for_each(send);
         }
     }
 

@@ -254,19 +254,19 @@ impl Server {
 
     /// The second connection is there, or there is none: what waits for it goes.
     pub(super) fn settle_second(&mut self, peer: &Peer, channel: Option<Arc<Channel>>) {
-        let waiting = peer.set_bulk(channel.clone());
-        let Some(way) = channel.or_else(|| peer.channel()) else { return };
-        for w in waiting {
+        let way = channel.clone().or_else(|| peer.channel());
+        peer.set_bulk(channel, |w| {
+            let Some(way) = &way else { return };
             match way.send_payload(w, Writer::Server, &self.shared.registry, self.shared.limits.backlog) {
                 Ok(Left::Nothing | Left::Hold) => {}
-                Ok(Left::Tell) | Err(SendError::Slow) => self.shared.tell(&way),
+                Ok(Left::Tell) | Err(SendError::Slow) => self.shared.tell(way),
                 // Its sender was told that it will arrive or the connection end.
                 Err(e) => {
                     way.fail(Why::Here(Reason { code: kumi_wire::code::LIMIT, text: e.to_string() }));
-                    self.shared.tell(&way);
+                    self.shared.tell(way);
                 }
             }
-        }
+        });
     }
 
     /// The socket is connected: the handshake begins.

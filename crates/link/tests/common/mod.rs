@@ -26,6 +26,8 @@ pub struct Serving {
     pub still: Mutex<()>,
     /// Calls go among others, and nobody lets them go.
     pub among: AtomicBool,
+    /// They are large ones that keep their order.
+    pub in_order: AtomicBool,
     incarnation: u64,
     options: ClientOptions,
 }
@@ -34,11 +36,16 @@ struct Outgoing<'a> {
     link: &'a Link,
     peer: &'a Peer,
     among: bool,
+    in_order: bool,
 }
 
 impl Outbox<Bytes, Token> for Outgoing<'_> {
     fn send(&mut self, m: FromClient<Bytes>) {
-        let _ = if self.among { self.link.send_among(self.peer, m, None) } else { self.link.send(self.peer, m) };
+        let _ = match m.body {
+            Body::Call(..) if self.in_order => self.link.send_in_order(self.peer, m, None, true, self.among),
+            _ if self.among => self.link.send_among(self.peer, m, None),
+            _ => self.link.send(self.peer, m),
+        };
     }
     fn ended(&mut self, token: Token, result: Result<Done<Bytes>, Failure>) {
         let _ = token.send(result);
@@ -56,6 +63,7 @@ impl Serving {
             changed: Condvar::new(),
             still: Mutex::default(),
             among: AtomicBool::new(false),
+            in_order: AtomicBool::new(false),
             incarnation,
             options: ClientOptions::default(),
         })
@@ -89,7 +97,8 @@ impl Serving {
     }
 
     fn with_client<T>(&self, peer: &Peer, f: impl FnOnce(&mut Client<Bytes, Token>, &mut Outgoing<'_>) -> T) -> Option<T> {
-        let mut out = Outgoing { link: self.link.get()?, peer, among: self.among.load(Relaxed) };
+        let (among, in_order) = (self.among.load(Relaxed), self.in_order.load(Relaxed));
+        let mut out = Outgoing { link: self.link.get()?, peer, among, in_order };
         self.clients.lock().unwrap().get_mut(&**peer.name()).map(|c| f(c, &mut out))
     }
 }

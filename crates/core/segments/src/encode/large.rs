@@ -16,13 +16,18 @@ const BIN: u8 = 0xc6;
 /// With that length.
 const HEAD: usize = 5;
 
+/// Is it a String of which [`large_argument`] gives the bytes, if anything?
+pub fn is_copied_aside(v: Value) -> bool {
+    v.as_str().is_some_and(|s| s.bytes().len() >= LARGE)
+}
+
 /// The bytes of the running native's argument, if it is a large String.
 ///
 /// # Errors
 /// The native is called again when the bytes are there.
 pub fn large_argument(cx: &mut Cx, v: Value) -> Result<Option<Vec<u8>>, Exit> {
     let plain = |s: &StrObj| s.hdr.class() == cx.k.string.val() && s.hdr.has(flag::FROZEN) && !s.hdr.has(flag::IVARS);
-    match v.as_str().filter(|s| s.bytes().len() >= LARGE && plain(s)) {
+    match v.as_str().filter(|s| is_copied_aside(v) && plain(s)) {
         Some(s) => cx.detach_on_cells([v], VERY_LONG, move || written(&s)).map(Some),
         None => Ok(None),
     }

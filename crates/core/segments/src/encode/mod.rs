@@ -33,7 +33,7 @@ mod write;
 pub use aside::Aside;
 use kumi_vm::*;
 use kumi_wire::value::Limits;
-pub use large::{Large, large_argument};
+pub use large::{Large, is_copied_aside, large_argument};
 use parking_lot::Mutex;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;

@@ -3,9 +3,9 @@
 //! **Invariant.** A call's object holds it until Ruby has its result; dropped before, the call is left, and what was taken for it
 //! comes back.
 
-use super::{Call as Pending, Ended, Here, Owner, Remote};
+use super::{Call as Pending, Ended, Here, Numbers, Owner, Remote};
 use crate::cell::Cell;
-use crate::encode::{FILL, Large, Later};
+use crate::encode::{self, FILL, Large, Later};
 use crate::keys::name_value;
 use crate::leaf;
 use crate::put::{OWNED, UPDATE, how, trace_value};
@@ -25,7 +25,8 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_peer", 1, peer),
     leaf("__seg_engine_name", 1, engine_name),
     leaf("__seg_engine_close", 1, engine_close),
-    leaf("__seg_call_put", 8, call_put),
+    leaf("__seg_call_put", 7, call_put),
+    leaf("__seg_call_put_some", 6, call_put_some),
     leaf("__seg_call_get", 4, call_get),
     leaf("__seg_call_commit", 3, call_commit),
     leaf("__seg_call_give_back", 3, call_give_back),
@@ -47,6 +48,10 @@ const MESSAGE_BYTES: usize = 64 << 20;
 
 /// The longest name of a key, as `kumi_segments::NodeOptions` has it.
 const KEY_BYTES: usize = 1024;
+
+/// So many puts at most are begun by one native, of so many bytes.
+const TOGETHER: usize = 32;
+const TOGETHER_BYTES: usize = 16 << 10;
 
 /// This node among others, if it is.
 pub fn remote(cx: &mut Cx) -> Result<Arc<Remote>, Exit> {
@@ -84,7 +89,8 @@ struct CallData {
     spares: Option<&'static Made>,
     /// What is done, and to which key: of several, to all of them.
     about: (&'static str, SmallVec<[u8; 32]>),
-    number: Mutex<Option<u64>>,
+    /// None: nobody waits for it any more.
+    numbers: Mutex<Numbers>,
 }
 impl CallData {
     /// What it has come to, if it may be used.
@@ -93,23 +99,26 @@ impl CallData {
         if let (Some(made), Ok(Done::Segments(s))) = (self.spares, &r) {
             if s.iter().any(|s| made.is_end(&s.value)) {
                 // It is not used: it comes back to its place.
-                self.number.lock().take().into_iter().for_each(|n| self.owner.leave(n));
+                std::mem::take(&mut *self.numbers.lock()).into_iter().for_each(|n| self.owner.leave(n));
                 return Some(Ok(Done::Left(None)));
             }
         }
-        let used = match *self.number.lock() {
-            Some(n) if self.takes && matches!(r, Ok(Done::Segments(_))) => self.owner.used(n, &self.call),
+        let used = match self.numbers.lock().first() {
+            Some(&n) if self.takes && matches!(r, Ok(Done::Segments(_))) => self.owner.used(n, &self.call),
             _ => true,
         };
         used.then_some(r)
     }
     /// Nobody wants what it comes to any more, or what it has come to.
     fn leave(&self) {
-        let Some(n) = self.number.lock().take() else { return };
+        let numbers = std::mem::take(&mut *self.numbers.lock());
+        if numbers.is_empty() {
+            return;
+        }
         if let Some(Ok(Done::Segments(segments))) = self.call.take() {
             give_back(self, &segments);
         }
-        self.owner.leave(n);
+        numbers.into_iter().for_each(|n| self.owner.leave(n));
     }
 }
 impl Payload for CallData {
@@ -271,8 +280,7 @@ fn ns(v: Value) -> Option<Time> {
 }
 /// Is an encoded value more than a message holds?
 pub fn too_long(value: &Cell) -> bool {
-    let luggage = value.luggage().map_or(0, |l| l.most());
-    value.bytes().is_some_and(|b| b.len() + luggage > MESSAGE_BYTES)
+    super::size_of(value) > MESSAGE_BYTES
 }
 fn store(cx: &mut Cx, key: Vec<u8>, value: Cell, bits: Value, delay: Value, ttl: Value) -> Result<Store<Cell>, Exit> {
     let (bits, trace) = how(bits);
@@ -284,7 +292,7 @@ fn store(cx: &mut Cx, key: Vec<u8>, value: Cell, bits: Value, delay: Value, ttl:
     Ok(Store { key, update: bits & UPDATE != 0, value, owned: bits & OWNED != 0, delay: ns(delay), ttl: ns(ttl) })
 }
 pub fn begin(cx: &mut Cx, peer: Value, what: Call<Cell>) -> R {
-    begin_until(cx, peer, what, None, None, false)
+    begin_until(cx, peer, what, None, None)
 }
 /// What a call does, and to which keys.
 fn about(what: &Call<Cell>) -> (&'static str, SmallVec<[u8; 32]>) {
@@ -308,48 +316,113 @@ fn about(what: &Call<Cell>) -> (&'static str, SmallVec<[u8; 32]>) {
     });
     (does, keys)
 }
-/// With an end: then it has been done, or has not and will not be. `more`: other calls follow at once.
-fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, spares: Option<&'static Made>, more: bool) -> R {
-    let Some(OwnerData(owner)) = peer.as_data::<OwnerData>() else { return Err(cx.type_error("no node")) };
-    let owner = owner.clone();
-    if let Err(why) = owner.reachable() {
-        return Err(fail(cx, "Kumihimo::Segments::NotConnected", &why));
+/// With an end: then it has been done, or has not and will not be.
+fn begin_until(cx: &mut Cx, peer: Value, what: Call<Cell>, until: Option<u64>, spares: Option<&'static Made>) -> R {
+    let owner = owner(cx, peer)?;
+    let mut carries = false;
+    what.each_value(|c| carries |= c.luggage().is_some());
+    if carries {
+        meet(cx, &owner)?;
     }
-    let mut carries = None;
-    what.each_value(|c| carries = carries.take().or_else(|| c.luggage().cloned()));
-    match &owner {
-        _ if carries.is_none() => {}
-        Owner::Node(remote, peer) => remote.guests().try_for_each(|g| g.meets(cx, &peer.name))?,
-        Owner::Engine(e) => {
-            let msg = format!("{} keeps no references to objects: what it keeps outlives the nodes that the objects are on", e.name());
-            return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
-        }
-    }
-    let call: Arc<Pending> = Arc::default();
     let peeks = match &what {
         Call::Get(ask) => ask.inputs.iter().map(|i| i.1 == Kind::Peek).collect(),
         _ => Box::default(),
     };
     let takes = matches!(&what, Call::Get(ask) if ask.lease.is_none() && ask.inputs.iter().any(|i| i.1 == Kind::Take));
-    let about = about(&what);
-    let data = CallData { owner: owner.clone(), call: call.clone(), peeks, takes, spares, about, number: Mutex::new(None) };
-    let v = cx.data(cx.k.object, data);
     // Somebody waits for what is asked for, and this worker may collect before it goes idle: only puts wait for others.
-    let among = more || matches!(what, Call::Put(_)) && cx.others_are_ready();
-    let n = owner.call(what, &call, until.map(|t| t.saturating_sub(now_ns())), among);
-    if let Some(d) = v.as_data::<CallData>() {
-        *d.number.lock() = Some(n);
-    }
-    Ok(v)
+    let among = matches!(what, Call::Put(_)) && cx.others_are_ready();
+    let call: Arc<Pending> = Arc::default();
+    let data = CallData { owner, call, peeks, takes, spares, about: about(&what), numbers: Mutex::default() };
+    let long = until.map(|t| t.saturating_sub(now_ns()));
+    Ok(made_by(cx, data, |owner, call| Numbers::from_elem(owner.call(what, call, long, among), 1)))
 }
-/// `__seg_call_put(peer, key, value, bits, delay, ttl, wait, more)`: wait for room: for ever, not at all, or until then. `more`: others
-/// follow at once.
+/// References are about to go there.
+fn meet(cx: &mut Cx, owner: &Owner) -> Result<(), Exit> {
+    match owner {
+        Owner::Node(remote, peer) => remote.guests().try_for_each(|g| g.meets(cx, &peer.name)),
+        Owner::Engine(e) => {
+            let msg = format!("{} keeps no references to objects: what it keeps outlives the nodes that the objects are on", e.name());
+            Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg))
+        }
+    }
+}
+/// Whose proxy that is, if calls have a sense now.
+fn owner(cx: &mut Cx, peer: Value) -> Result<Owner, Exit> {
+    let Some(OwnerData(owner)) = peer.as_data::<OwnerData>() else { return Err(cx.type_error("no node")) };
+    let owner = owner.clone();
+    match owner.reachable() {
+        Ok(()) => Ok(owner),
+        Err(why) => Err(fail(cx, "Kumihimo::Segments::NotConnected", &why)),
+    }
+}
+/// The object that holds a call, which `make` makes when it is there.
+fn made_by(cx: &mut Cx, data: CallData, make: impl FnOnce(&Owner, &Arc<Pending>) -> Numbers) -> Value {
+    let v = cx.data(cx.k.object, data);
+    if let Some(d) = v.as_data::<CallData>() {
+        let numbers = make(&d.owner, &d.call);
+        *d.numbers.lock() = numbers;
+    }
+    v
+}
+/// `__seg_call_put(peer, key, value, bits, delay, ttl, wait)`: wait for room: for ever, not at all, or until then.
 fn call_put(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let key = name_of(cx, a[1])?;
     let value = Cell::of(a[2]).encode_argument(cx)?;
     let store = store(cx, key, value, a[3], a[4], a[5])?;
     let until = a[6].as_fix().and_then(|t| u64::try_from(t).ok());
-    begin_until(cx, a[0], Call::Put(Put { store, wait: a[6].truthy() }), until, None, a[7].truthy())
+    begin_until(cx, a[0], Call::Put(Put { store, wait: a[6].truthy() }), until, None)
+}
+/// `__seg_call_put_some(peer, key, values, at, bits, large)`: puts of as many values from `at` on as go together, and keep the order in
+/// which they are called: [call, how many, bytes, large]. `large`: those under way are such ones, or are not; nil: there are none. false:
+/// they are awaited first, for what comes goes another way. nil: the first of them is copied beside the workers; it is put by itself.
+/// 0: there is none at `at`.
+fn call_put_some(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let key = name_of(cx, a[1])?;
+    let owner = owner(cx, a[0])?;
+    let at = cx.arg_i64(a, 3)?.max(0) as usize;
+    let values = a[2].as_array().map_or(Vec::new(), |l| l.seen().part(at..at.saturating_add(TOGETHER)).to_vec());
+    if values.is_empty() {
+        return Ok(Value::fix(0));
+    }
+    let mut large = if a[5].is_nil() { None } else { Some(a[5].truthy()) };
+    let (mut puts, mut bytes, mut carries) = (Vec::new(), 0, false);
+    for v in values {
+        let text = v.as_str().map_or(0, |s| s.bytes().len());
+        if encode::is_copied_aside(v) || !puts.is_empty() && bytes + text > TOGETHER_BYTES {
+            break;
+        }
+        let value = match Cell::of(v).encode(cx) {
+            Ok(value) => value,
+            Err(e) if puts.is_empty() => return Err(e),
+            // It is raised again when it is the first.
+            Err(_) => break,
+        };
+        let size = super::size_of(&value);
+        // A store keeps the order of whatever it is called for.
+        let is_large = super::is_large(size) && matches!(owner, Owner::Node(..));
+        if !puts.is_empty() && bytes + size > TOGETHER_BYTES || *large.get_or_insert(is_large) != is_large {
+            if puts.is_empty() {
+                return Ok(Value::FALSE);
+            }
+            break;
+        }
+        bytes += size;
+        carries |= value.luggage().is_some();
+        let store = store(cx, key.clone(), value, a[4], Value::NIL, Value::NIL)?;
+        puts.push(Call::Put(Put { store, wait: true }));
+        if is_large {
+            break;
+        }
+    }
+    let Some(first) = puts.first() else { return Ok(Value::NIL) };
+    if carries {
+        meet(cx, &owner)?;
+    }
+    let call = Arc::new(Pending::of(puts.len()));
+    let [many, bytes] = [puts.len(), bytes].map(|n| Value::fix(n as i64));
+    let data = CallData { owner, call, peeks: Box::default(), takes: false, spares: None, about: about(first), numbers: Mutex::default() };
+    let call = made_by(cx, data, |owner, call| owner.call_all(puts, call));
+    Ok(cx.array(&[call, many, bytes, Value::bool(large == Some(true))]))
 }
 /// `__seg_call_get(peer, [[key, take, after], ..], lease, wait)`: lease: nanoseconds, or nil; true: none, and the end of a key stays.
 fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -360,7 +433,7 @@ fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         inputs.push((name_of(cx, at(0))?, kind(at(1)), after(cx, at(2))?));
     }
     let spares = if a[2] == Value::TRUE { Some(made(cx)?) } else { None };
-    begin_until(cx, a[0], Call::Get(Ask { inputs, lease: ns(a[2]), wait: a[3].truthy() }), None, spares, false)
+    begin_until(cx, a[0], Call::Get(Ask { inputs, lease: ns(a[2]), wait: a[3].truthy() }), None, spares)
 }
 /// `__seg_call_commit(peer, leases, [[key, value, bits, delay, ttl], ..])`
 fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
@@ -430,7 +503,7 @@ fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         large.into_iter().for_each(|l| l.forget(cx));
         return v;
     }
-    if d.number.lock().is_none() || until != u64::MAX && now_ns() >= until {
+    if d.numbers.lock().is_empty() || until != u64::MAX && now_ns() >= until {
         return Ok(none);
     }
     cx.from_outside();
@@ -457,7 +530,11 @@ fn come(cx: &mut Cx, d: &CallData, call: Value, large: &mut Option<Large>, whole
     Ok(d.ended())
 }
 fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value, large: Option<&mut Large>) -> R {
-    *d.number.lock() = None;
+    if r.is_err() && d.numbers.lock().len() > 1 {
+        // Others that it stands for may go on.
+        d.leave();
+    }
+    d.numbers.lock().clear();
     match r {
         Ok(Done::Stored(Some(i))) => Ok(cx.uint(i)),
         Ok(Done::Stored(None) | Done::Ok) => Ok(Value::TRUE),

@@ -25,10 +25,11 @@ use crate::state::{Bell, Clients, Replies, Shared, Woken, lease, lock_soon};
 use encoder::Encoder;
 use host::Serving;
 use kumi_link::{Link, Message, SendError};
-use kumi_segments::{Client, ClientOptions, Done, Engine, Failure, FromClient, FromOwner, Outbox, Time, Trouble};
+use kumi_segments::{Body, Client, ClientOptions, Done, Engine, Failure, FromClient, FromOwner, Outbox, Time, Trouble};
 use kumi_vm::*;
 use kumi_wire::{Bytes, Trace};
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -126,33 +127,61 @@ pub struct Peer {
     pub symbols: Arc<Symbols>,
 }
 
+/// What calls are left by: most often of one.
+pub type Numbers = SmallVec<[u64; 1]>;
+
 /// What a call has come to.
 pub type Ended = Result<Done<Cell>, Trouble>;
 
-/// A call that Ruby waits for.
+/// A call that Ruby waits for; or several, which have come to something when all are done, or when one of them has failed.
 #[derive(Default)]
 pub struct Call {
     pub bell: Bell,
-    result: Mutex<Option<Ended>>,
+    came: Mutex<Came>,
+}
+
+#[derive(Default)]
+struct Came {
+    result: Option<Ended>,
+    /// So many more are done before it is told of.
+    others: usize,
 }
 
 impl Call {
+    /// What stands for so many.
+    pub fn of(calls: usize) -> Call {
+        Call { came: Mutex::new(Came { result: None, others: calls.saturating_sub(1) }), ..Call::default() }
+    }
     fn end(&self, r: Ended) {
-        *self.result.lock() = Some(r);
+        {
+            let mut came = self.came.lock();
+            if came.others > 0 {
+                if r.is_ok() {
+                    came.others -= 1;
+                    return;
+                }
+                // The first failure is told of, and nothing after it.
+                came.others = usize::MAX;
+                if came.result.is_some() {
+                    return;
+                }
+            }
+            came.result = Some(r);
+        }
         if let Some(w) = self.bell.take() {
             w.wake();
         }
     }
     pub fn take(&self) -> Option<Ended> {
-        self.result.lock().take()
+        self.came.lock().result.take()
     }
     /// Has it come to something?
     pub fn has_ended(&self) -> bool {
-        self.result.lock().is_some()
+        self.came.lock().result.is_some()
     }
     /// The bytes of the large String that it has come to.
     pub fn large(&self) -> Option<Bytes> {
-        match &*self.result.lock() {
+        match &self.came.lock().result {
             Some(Ok(Done::Segments(s))) if s.len() == 1 => s[0].value.bytes().filter(|b| Large::is_one(b)).cloned(),
             _ => None,
         }
@@ -164,8 +193,34 @@ struct Out<'a> {
     remote: &'a Remote,
     peer: &'a Peer,
     ended: Vec<(Arc<Call>, Ended)>,
-    /// More calls are likely to follow at once.
-    among: bool,
+    sends: Sends,
+}
+
+/// Which calls a proxy hands out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sends {
+    /// One, by itself.
+    One,
+    /// More calls are likely to follow at once. Puts keep their order.
+    Among,
+    /// Perhaps several that were handed out before. So do they.
+    Again,
+}
+
+/// Bytes of a value, at most.
+fn size_of(value: &Cell) -> usize {
+    value.bytes().map_or(0, |b| b.len()) + value.luggage().map_or(0, |l| l.most())
+}
+/// The same of the value that is put.
+fn size_of_put(m: &FromClient<Cell>) -> Option<usize> {
+    match &m.body {
+        Body::Call(_, kumi_segments::Call::Put(p)) => Some(size_of(&p.store.value)),
+        _ => None,
+    }
+}
+/// Puts of such values keep an order of their own, see [`Link::send_in_order`].
+fn is_large(bytes: usize) -> bool {
+    bytes > kumi_link::SMALL
 }
 
 /// A value's bytes for a message, whose trace is that of the first of its values that has one.
@@ -187,14 +242,16 @@ impl Outbox<Cell, Arc<Call>> for Out<'_> {
             }
         }
         // Whatever is called for another node was encoded before.
-        let mut trace = None;
+        let (put, mut trace) = (size_of_put(&m), None);
         if let Ok(m) = m.try_map(|c| bytes_of(&c, &self.peer.name, &mut trace)) {
             if let Some((link, peer)) = self.remote.known(self.peer) {
                 self.remote.traffic.sends(1);
                 // One that can't be sent is lost: its call is repeated on the next connection.
-                let _ = match self.among {
-                    true => link.send_among(peer, m, trace.as_deref()),
-                    false => link.send_traced(peer, m, trace.as_deref()),
+                let more = self.sends == Sends::Among;
+                let _ = match put.filter(|_| self.sends != Sends::One) {
+                    Some(bytes) => link.send_in_order(peer, m, trace.as_deref(), is_large(bytes), more),
+                    None if more => link.send_among(peer, m, trace.as_deref()),
+                    None => link.send_traced(peer, m, trace.as_deref()),
                 };
             }
         }
@@ -231,7 +288,9 @@ impl Owner {
     /// Makes a call, which ends after `long` nanoseconds. Values were encoded before. `among`: others are likely to follow at once.
     pub fn call(&self, what: kumi_segments::Call<Cell>, call: &Arc<Call>, long: Option<u64>, among: bool) -> u64 {
         match self {
-            Owner::Node(remote, peer) => remote.call(peer, what, call, long, among),
+            Owner::Node(remote, peer) => {
+                remote.begin(peer, long, among, |deadline, c, out| c.call(clock::now(), what, call.clone(), deadline, out))
+            }
             Owner::Engine(engine) => match what.try_map(&mut |c: Cell| c.bytes().cloned().ok_or(())) {
                 Ok(what) => {
                     let call = call.clone();
@@ -246,6 +305,16 @@ impl Owner {
                     0
                 }
             },
+        }
+    }
+    /// Makes calls one after another, of which one object tells ([`Call::of`]). Others are likely to follow at once.
+    pub fn call_all(&self, all: Vec<kumi_segments::Call<Cell>>, call: &Arc<Call>) -> Numbers {
+        match self {
+            Owner::Node(remote, peer) => remote.begin(peer, None, true, |_, c, out| {
+                let now = clock::now();
+                all.into_iter().map(|what| c.call(now, what, call.clone(), None, out)).collect()
+            }),
+            Owner::Engine(_) => all.into_iter().map(|what| self.call(what, call, None, true)).collect(),
         }
     }
     /// Nobody waits for a call any more.
@@ -337,10 +406,10 @@ impl Remote {
     }
     /// Does something with a proxy, and tells of the calls that ended by it.
     fn with<T>(&self, peer: &Peer, f: impl FnOnce(&mut Client<Cell, Arc<Call>>, &mut Out) -> T) -> T {
-        self.with_among(peer, false, f)
+        self.with_sent(peer, Sends::Again, f)
     }
-    fn with_among<T>(&self, peer: &Peer, among: bool, f: impl FnOnce(&mut Client<Cell, Arc<Call>>, &mut Out) -> T) -> T {
-        let mut out = Out { remote: self, peer, ended: Vec::new(), among };
+    fn with_sent<T>(&self, peer: &Peer, sends: Sends, f: impl FnOnce(&mut Client<Cell, Arc<Call>>, &mut Out) -> T) -> T {
+        let mut out = Out { remote: self, peer, ended: Vec::new(), sends };
         let done = {
             let mut client = lock_soon(&peer.client);
             let done = f(&mut client, &mut out);
@@ -353,11 +422,17 @@ impl Remote {
         }
         done
     }
-    /// Makes a call, which ends after `long` nanoseconds.
-    pub fn call(&self, peer: &Peer, what: kumi_segments::Call<Cell>, call: &Arc<Call>, long: Option<u64>, among: bool) -> u64 {
+    /// Makes calls, which end after `long` nanoseconds: `make` gets the deadline.
+    fn begin<T>(
+        &self,
+        peer: &Peer,
+        long: Option<u64>,
+        among: bool,
+        make: impl FnOnce(Option<Time>, &mut Client<Cell, Arc<Call>>, &mut Out) -> T,
+    ) -> T {
         let deadline = long.map(|l| clock::now().saturating_add(l));
-        let (number, hears) =
-            self.with_among(peer, among, |c, out| (c.call(clock::now(), what, call.clone(), deadline, out), c.is_connected()));
+        let sends = if among { Sends::Among } else { Sends::One };
+        let (made, hears) = self.with_sent(peer, sends, |c, out| (make(deadline, c, out), c.is_connected()));
         if !hears && !self.connect(peer) || self.over.get().is_some() {
             // It has gone meanwhile, and this call was not there yet to be told.
             self.with(peer, |c, out| c.gone(out));
@@ -365,7 +440,7 @@ impl Remote {
         if long.is_some() {
             self.link.get().inspect(|l| l.nudge());
         }
-        number
+        made
     }
     /// A node as the link knows it, if it does.
     fn known<'a>(&'a self, peer: &'a Peer) -> Option<(&'a Link, &'a kumi_link::Peer)> {
