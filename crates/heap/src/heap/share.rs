@@ -7,9 +7,9 @@
 //! walk says so ([`Met::Contended`]) and is made again at a stop.
 //!
 //! What the classes of objects say is its owner's knowledge. So it stops at each class that it meets, is told
-//! ([`Sharing::tell`]), and goes on where it was. As in marking (`mark/mod.rs`), references wait on a list of its own, then in a
-//! short queue while their cells come into the cache, and once more where a cell has a buffer. How a cell was reached it does not
-//! know: who is to be told looks for the way (`trail.rs`).
+//! ([`Sharing::tell`]), and goes on where it was. References wait on a list of its own, from which a few at a time come into the cache
+//! while as many before them are looked at; and their buffers likewise. How a cell was reached it does not know: who is to be told looks
+//! for the way (`trail.rs`).
 
 use super::Heap;
 use super::trail::Trail;
@@ -20,6 +20,7 @@ use crate::nursery::LEAVE;
 use crate::space::block::{BLOCK, GRANULE};
 use crate::{ClassObj, Gc, HashData, HashObj, Value};
 use kumi_budget::Grow;
+use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::*;
 
 /// How the objects of a class are shared.
@@ -69,47 +70,79 @@ struct Place {
 }
 
 const WAYS: usize = 16;
-/// Cells that wait for their cache lines, and those of them that wait for their buffers.
-const NEAR: usize = 16;
-const FAR: usize = 8;
-/// In an entry of the second queue: what it owns is counted.
+/// Cells that come into the cache together.
+const BATCH: usize = 16;
+/// In an entry of those that have more outside: what it owns is counted.
 const COUNTED: u64 = 1;
 /// Of a long cell so many values are looked at at once.
 const PIECE: usize = 128;
 
-/// Entries in order; never more than `N`, a power of two.
-struct Queue<const N: usize> {
-    at: [u64; N],
-    /// Entries that came in, and that went.
-    last: usize,
-    first: usize,
+/// Some entries, in order.
+///
+/// **Invariant.** The first `n` are written, and `n` is at most [`BATCH`].
+struct Batch {
+    at: [MaybeUninit<u64>; BATCH],
+    n: usize,
 }
 
-impl<const N: usize> Queue<N> {
-    const fn new() -> Self {
-        Queue { at: [0; N], last: 0, first: 0 }
-    }
-    /// Puts one in; gives the oldest where there is no more room.
+impl Batch {
     #[inline(always)]
-    fn step(&mut self, e: u64) -> Option<u64> {
-        let old = if self.last - self.first == N { self.pop() } else { None };
-        self.at[self.last % N] = e;
-        self.last += 1;
-        old
+    fn new() -> Batch {
+        Batch { at: [const { MaybeUninit::uninit() }; BATCH], n: 0 }
+    }
+    /// Adds one.
+    ///
+    /// # Safety
+    /// There are less than [`BATCH`].
+    #[inline(always)]
+    unsafe fn put(&mut self, e: u64) {
+        debug_assert!(self.n < BATCH);
+        // SAFETY: the caller's promise.
+        unsafe { self.at.get_unchecked_mut(self.n) }.write(e);
+        self.n += 1;
     }
     #[inline(always)]
-    fn is_empty(&self) -> bool {
-        self.first == self.last
+    fn all(&self) -> &[u64] {
+        // SAFETY: those are written.
+        unsafe { std::slice::from_raw_parts(self.at.as_ptr() as *const u64, self.n) }
     }
+    /// So many of them go.
+    #[cold]
+    fn drop_first(&mut self, n: usize) {
+        let n = n.min(self.n);
+        self.at.copy_within(n..self.n, 0);
+        self.n -= n;
+    }
+    /// The one that was put last on `grey`; its lines are asked for.
+    ///
+    /// # Safety
+    /// There are less than [`BATCH`].
     #[inline(always)]
-    fn pop(&mut self) -> Option<u64> {
-        if self.is_empty() {
-            return None;
-        }
-        let e = self.at[self.first % N];
-        self.first += 1;
-        Some(e)
+    unsafe fn take(&mut self, grey: &mut Vec<Value>) -> bool {
+        let Some(v) = grey.pop() else { return false };
+        prefetch(v.bits() as *const u8);
+        // A cell that does not begin at the start of a line often ends in the next.
+        prefetch((v.bits() + 32) as *const u8);
+        // SAFETY: the caller's promise.
+        unsafe { self.put(v.bits()) };
+        true
     }
+    /// As many as there is room for.
+    #[inline(always)]
+    fn fill(&mut self, grey: &mut Vec<Value>) {
+        // SAFETY: there is room.
+        while self.n < BATCH && unsafe { self.take(grey) } {}
+    }
+}
+
+/// What is on its way.
+struct Coming<'a> {
+    here: &'a mut Batch,
+    next: &'a mut Batch,
+    /// Cells with something outside, which comes.
+    far: Batch,
+    /// Hashes among those that were, whose tables come.
+    tables: Batch,
 }
 
 /// Cells that were given flags, and the flags they had. Fresh memory is dear, so an entry is short, and none is moved but the first
@@ -127,31 +160,61 @@ const TOLD: u32 = 1 << 31;
 const LOW: u32 = 24;
 /// Entries of a piece of the log.
 const LOG: usize = 1 << 13;
+/// Of one cell.
+const ENTRIES: usize = 3;
 const _: () = assert!((BLOCK / GRANULE) << 8 < TOLD as usize && 64 - BLOCK.trailing_zeros() <= 31 + LOW);
 
 impl Log {
     #[inline(always)]
     fn put(&mut self, cell: u64, flags: u8) {
-        let (block, at) = (cell / BLOCK as u64, cell % BLOCK as u64 / GRANULE as u64);
-        if block != self.block {
-            self.block = block;
-            self.push(TOLD | (block >> LOW) as u32);
-            self.push(TOLD | block as u32 & ((1 << LOW) - 1));
-        }
-        self.push((at as u32) << 8 | flags as u32);
+        self.want(1);
+        // SAFETY: there is room for one.
+        unsafe { self.put_one(cell, flags) };
     }
+    /// Makes room for so many cells.
     #[inline(always)]
-    fn push(&mut self, e: u32) {
-        if self.now.len() == self.now.capacity() {
+    fn want(&mut self, cells: usize) {
+        if self.now.capacity() - self.now.len() < cells * ENTRIES {
             self.make_room();
         }
-        self.now.put(e);
     }
+    /// Adds one.
+    ///
+    /// # Safety
+    /// There is room for it.
+    #[inline(always)]
+    unsafe fn put_one(&mut self, cell: u64, flags: u8) {
+        let block = cell / BLOCK as u64;
+        let at = cell % BLOCK as u64 / GRANULE as u64;
+        // SAFETY: the caller's promise.
+        unsafe {
+            if block != self.block {
+                self.block = block;
+                self.push(TOLD | (block >> LOW) as u32);
+                self.push(TOLD | block as u32 & ((1 << LOW) - 1));
+            }
+            self.push((at as u32) << 8 | flags as u32);
+        }
+    }
+    /// # Safety
+    /// There is room for it.
+    #[inline(always)]
+    unsafe fn push(&mut self, e: u32) {
+        let n = self.now.len();
+        debug_assert!(n < self.now.capacity());
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.now.as_mut_ptr().add(n).write(e);
+            self.now.set_len(n + 1);
+        }
+    }
+    /// For [`BATCH`] cells at least.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
         if self.now.capacity() < LOG {
-            self.now.want((self.now.capacity() * 2).clamp(16, LOG));
+            let n = (self.now.capacity() * 2).clamp(BATCH * ENTRIES, LOG);
+            self.now.want(n - self.now.len());
         } else {
             self.full.put(std::mem::replace(&mut self.now, Vec::room(LOG)));
         }
@@ -176,10 +239,6 @@ pub struct Sharing {
     /// What comes next: the root, or what it stopped at.
     again: Option<Value>,
     long: Vec<Place>,
-    near: Queue<NEAR>,
-    far: Queue<FAR>,
-    /// Of them Hashes, whose tables are on their way.
-    tables: Queue<FAR>,
     done: Log,
     own: Vec<Value>,
     /// Published at the end.
@@ -281,9 +340,6 @@ impl Sharing {
             grey: Vec::new(),
             again: root.is_heap().then_some(root),
             long: Vec::new(),
-            near: Queue::new(),
-            far: Queue::new(),
-            tables: Queue::new(),
             done: Log::default(),
             own: Vec::new(),
             later: Vec::new(),
@@ -316,42 +372,102 @@ impl Sharing {
         {
             return met;
         }
-        for _ in 0..Self::BREATH {
-            let v = match self.grey.pop() {
-                Some(v) if self.grey.is_empty() && self.near.is_empty() => v,
-                Some(v) => {
-                    prefetch(v.bits() as *const u8);
-                    // A cell that does not begin at the start of a line often ends in the next.
-                    prefetch((v.bits() + 32) as *const u8);
-                    match self.near.step(v.bits()) {
-                        Some(e) => Value::from_bits(e),
-                        None => continue,
+        let (mut here, mut next) = (Batch::new(), Batch::new());
+        let mut coming = Coming { here: &mut here, next: &mut next, far: Batch::new(), tables: Batch::new() };
+        let mut steps = 0;
+        let met = loop {
+            if coming.here.n == 0 && self.grey.len() <= 1 {
+                // It waits for nobody.
+                match self.grey.pop() {
+                    Some(v) if coming.far.n < BATCH => {
+                        steps += 1;
+                        self.done.want(1);
+                        // SAFETY: there is room.
+                        if let Some(met) = unsafe { self.look_at(heap, v, &mut coming.far) } {
+                            break met;
+                        }
+                    }
+                    v => {
+                        v.into_iter().for_each(|v| self.grey.put(v));
+                        if !self.goes_on(&mut coming) {
+                            break Met::End;
+                        }
                     }
                 }
-                None => match self.near.pop() {
-                    Some(e) => Value::from_bits(e),
-                    None if self.read_long() => continue,
-                    None => {
-                        match (self.far.pop(), self.tables.pop()) {
-                            (None, None) => return Met::End,
-                            (near, far) => {
-                                near.into_iter().for_each(|e| self.look_into(e));
-                                far.into_iter().for_each(|e| self.look_into_table(e));
-                            }
-                        }
-                        continue;
-                    }
-                },
-            };
-            if let Some(met) = self.look(heap, v) {
-                return met;
+            } else {
+                coming.here.fill(&mut self.grey);
+                steps += coming.here.n;
+                if let Some(met) = self.look_at_all(heap, &mut coming) {
+                    break met;
+                }
             }
+            if steps >= Self::BREATH {
+                break Met::Breath;
+            }
+        };
+        self.put_back(coming);
+        met
+    }
+    /// Nothing waits for its line: what waits for more is looked at. False: there is nothing.
+    #[inline(never)]
+    fn goes_on(&mut self, coming: &mut Coming) -> bool {
+        let (far, tables) = (std::mem::replace(&mut coming.far, Batch::new()), std::mem::replace(&mut coming.tables, Batch::new()));
+        tables.all().iter().for_each(|e| self.look_into_table(*e));
+        far.all().iter().for_each(|e| self.look_into(*e, &mut coming.tables));
+        tables.n + far.n > 0 || self.read_long()
+    }
+    /// What has not come yet waits on the list.
+    #[inline(never)]
+    fn put_back(&mut self, mut coming: Coming<'_>) {
+        while coming.far.n + coming.tables.n > 0 {
+            self.goes_on(&mut coming);
         }
-        Met::Breath
+        for e in coming.next.all().iter().rev().chain(coming.here.all().iter().rev()) {
+            self.grey.put(Value::from_bits(*e));
+        }
+    }
+    /// Looks at those that are here; the next ones are here then.
+    #[inline(always)]
+    fn look_at_all(&mut self, heap: &Heap, coming: &mut Coming) -> Option<Met> {
+        let Coming { here, next, far, tables } = coming;
+        self.done.want(BATCH);
+        if tables.n > 0 {
+            tables.all().iter().for_each(|e| self.look_into_table(*e));
+            tables.n = 0;
+        }
+        if far.n > 0 {
+            far.all().iter().for_each(|e| self.look_into(*e, tables));
+            far.n = 0;
+        }
+        for (i, e) in here.all().iter().enumerate() {
+            // SAFETY: one more at most for each that is here; there is room in the log for all of them.
+            if let Some(met) = unsafe { self.look_at(heap, Value::from_bits(*e), far) } {
+                here.drop_first(i + 1);
+                return Some(met);
+            }
+            // One comes for each that goes: they are asked for evenly.
+            // SAFETY: no more than are here.
+            unsafe { next.take(&mut self.grey) };
+        }
+        std::mem::swap(here, next);
+        next.n = 0;
+        None
     }
     /// Looks at one reference.
-    #[inline(always)]
     fn look(&mut self, heap: &Heap, v: Value) -> Option<Met> {
+        let mut far = Batch::new();
+        self.done.want(1);
+        // SAFETY: there is room.
+        let met = unsafe { self.look_at(heap, v, &mut far) };
+        far.all().iter().for_each(|e| self.look_at_rest(*e));
+        met
+    }
+    /// The same; what lies outside of it comes.
+    ///
+    /// # Safety
+    /// There is room in `far`, and in the log.
+    #[inline(always)]
+    unsafe fn look_at(&mut self, heap: &Heap, v: Value, far: &mut Batch) -> Option<Met> {
         // SAFETY: only cells come here, which live.
         let h = unsafe { &*(v.bits() as *const Header) };
         let f = h.flags.load(Relaxed);
@@ -363,7 +479,8 @@ impl Sharing {
         if f & self.rare != 0 || COMMON >> kind as u32 & 1 == 0 || self.plain[slot(class)] != class.bits() {
             return self.look_closely(heap, v, h, f);
         }
-        self.done.put(v.bits(), f);
+        // SAFETY: there is room.
+        unsafe { self.done.put_one(v.bits(), f) };
         let counted = f & flag::OUT == 0;
         if counted {
             self.cells += 1;
@@ -375,9 +492,8 @@ impl Sharing {
         h.flags.store(f | ALL, Release);
         if !out.is_null() {
             prefetch(out);
-            if let Some(e) = self.far.step(v.bits() | if counted { COUNTED } else { 0 }) {
-                self.look_into(e);
-            }
+            // SAFETY: there is room.
+            unsafe { far.put(v.bits() | if counted { COUNTED } else { 0 }) };
             return None;
         }
         // SAFETY: the kind names the layout; nobody else stores into the cell ([`Sharing::new`]).
@@ -397,16 +513,15 @@ impl Sharing {
     }
     /// What lies outside the cell is in the cache.
     #[inline(always)]
-    fn look_into(&mut self, e: u64) {
+    fn look_into(&mut self, e: u64, tables: &mut Batch) {
         let v = Value::from_bits(e & !COUNTED);
         match v.cell::<HashObj>() {
             Some(o) => {
                 // A small one's entries end in the next line.
                 prefetch(o.h.memory());
                 prefetch(o.h.memory().wrapping_add(64));
-                if let Some(e) = self.tables.step(e) {
-                    self.look_into_table(e);
-                }
+                // SAFETY: none was there before those that were far away, which are no more than a batch.
+                unsafe { tables.put(e) };
             }
             None => self.look_at_rest(e),
         }
