@@ -79,6 +79,10 @@ def calls(there, other, &answer)
   show("owned stays") { there.take("own", timeout: 20) << "!" }
   show("shared") { there.put("shared", ["a"]); there.take("shared").frozen? }
   show("closed") { key = there.key("closed"); key.from([1, 2]); key.close; key.to_a }
+  show("many") do
+    list = Array.new(200) { |i| [i, "x" * (i % 50 == 7 ? 40_000 : i)] }
+    [there.put_all("many", list), Array.new(200) { there.take("many") } == list]
+  end
   show("values") { there.put("v", [nil, 2**70, 1.5, :a, "ä", Point.new(1, 2), { a: 1..2 }]); other.take("v") }
   show("what can't travel") { there.put("v", [proc {}]) }
 
