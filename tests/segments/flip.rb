@@ -134,3 +134,40 @@ DS.put("x", :x)
 tell("before the end") { Many.start.join && DS.take("seen") }
 tell("after") { [DS.size("x"), Array.new(5) { DS.take("y", timeout: 5) }, DS.take("z")] }
 tell("outputs enter a full queue all the same") { DS.limit("y", 1); DS.put("x", 1); Many.start.join; DS.limit("y", nil); DS.stat("y").values_at(:segments, :delayed).sum }
+
+puts "-- an owned input is flipped once, a shared one as often as one likes"
+class Twice < CodeSegment
+  input :x, take: nil
+  def run
+    2.times { |i| flip :x, to: "once #{i}" }
+  rescue Ractor::MovedError => error
+    put "said", error.message
+  end
+end
+[[1], :shared].each do |value|
+  DS.put("x", value.dup, move: true)
+  twice = Twice.new.set_key(:x, "x").start.join
+  tell("there") { [DS.take("once 0"), DS.take?("once 1", :none), DS.take?("said")] }
+  # The same object once more.
+  DS.put("x", value.dup, move: true)
+  twice.start.join
+  tell("again") { [DS.take("once 0"), DS.take?("once 1", :none), DS.take?("said")] }
+end
+DS.put("x", [1], move: true)
+tell("of a block") { Kumihimo::Segments.when(take: "x") { 2.times { flip "x", to: "once 0" } }.join }
+tell("it is back") { [DS.take("x"), DS.size("once 0")] }
+require "tmpdir"
+Dir.mktmpdir do |folder|
+  file = Kumihimo::Segments.open("#{folder}/flip.db")
+  of_file = Class.new(CodeSegment) do
+    input :x, take: "x", from: file
+    def run = 2.times { flip :x, to: "once 0" }
+  end
+  file.put("x", [1], move: true)
+  tell("of a file's") { of_file.start.join }
+  tell("it is back there") { [file.take("x"), file.size("once 0")] }
+  DS.put("x", [2], move: true)
+  tell("to a file") { Kumihimo::Segments.when(take: "x") { 2.times { flip "x", on: file } }.join }
+  tell("it is back here") { [DS.take("x"), file.size("x")] }
+  file.close
+end

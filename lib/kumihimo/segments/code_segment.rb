@@ -126,7 +126,7 @@ module Kumihimo
 
     # From now on it waits for its inputs, and runs once they are there. Gives itself.
     def start
-      __begin_anew if @__ended || @__views
+      __begin_anew if @__ended || @__views || @__given
       return __start_apart if __apart?
       if @__own_inputs
         __note(:@__plan, self.class.__plan_of(@__own_inputs))
@@ -181,9 +181,11 @@ module Kumihimo
       at = __place_of(name)
       key, _, value, owned, _, _, taken = __seg_input(self, at)
       if owned && taken
+        __not_given(name, at)
         value = Segments::Value.owned(value)
         __seg_take_over(self, at, value)
         __seg_output(self, to || key, value, Segments::Calls.how(update ? 3 : 1), nil, nil)
+        __give(at)
       else
         __seg_forward(self, at, to || key, update ? 2 : 0)
       end
@@ -258,7 +260,7 @@ module Kumihimo
     end
 
     def __begin_anew
-      %i[@__ended @__error @__views].each { |name| __note(name, nil) }
+      %i[@__ended @__error @__views @__given].each { |name| __note(name, nil) }
     end
 
     def __place_of(name)
@@ -291,13 +293,24 @@ module Kumihimo
       value = segment.value
       bits = update ? 2 : 0
       if segment.owned?
+        __not_given(name, at)
         value = Segments::Value.owned(value)
         @__apart ? @__apart.take_over(at, value) : __seg_take_over(self, at, value)
         bits |= 1
       end
       bits = Segments::Calls.how(bits)
       __away(node, to || segment.key, value, bits, nil, nil)
+      __give(at) if segment.owned?
+      nil
     end
+
+    # An owned input is flipped once: it is somebody else's then. A bit for each that was.
+    def __not_given(name, at)
+      return unless (@__given || 0)[at] == 1
+      raise Ractor::MovedError, "the input #{name.inspect} is owned and was flipped already"
+    end
+
+    def __give(at) = __note(:@__given, (@__given || 0) | (1 << at))
 
     # An output to another node, or of a run that has inputs there.
     def __away(node, key, value, bits, delay, ttl)
