@@ -71,6 +71,13 @@ p keys.all? { |key| group.node_of(key) == "node3" || group.node_of(key) == fewer
 p S.group("workers", nodes: "node").members.size, S.group("workers", nodes: %w[node3 gone]).node_of("x")
 group.update("one", 1)
 p group.peek("one"), group.size("one"), group.key("one").take, group.take?("one", :none)
+# It has the calls of a manager.
+p S.local.class.public_instance_methods(false) - group.public_methods
+p group.put_all("many", 1..300), group.limit("many", 400).export("many").equal?(group), Array.new(300) { group["many"].take } == [*1..300]
+watch = group.watch("seen", limit: 5)
+group.put("seen", "a")
+p watch.next.value
+watch.close
 begin
   S.group("nobody", nodes: "worker").put("x", 1)
 rescue S::NotConnected => error

@@ -235,19 +235,19 @@ module Kumihimo
       alias [] key
 
       def put(key, value, move: false, timeout: nil, not_before: nil, ttl: nil)
-        index = __put(key, value, move ? 1 : 0, timeout, not_before, ttl, true)
+        index = __put(key, value, __moved(value, move), timeout, not_before, ttl, true)
         raise TimeoutError, "no room under #{key.inspect} on #{where} within #{timeout} s" if __same(index, NOTHING)
         index == true ? nil : index
       end
 
       def put?(key, value, move: false, not_before: nil, ttl: nil)
-        index = __put(key, value, move ? 1 : 0, nil, not_before, ttl, false)
+        index = __put(key, value, __moved(value, move), nil, not_before, ttl, false)
         index == true ? nil : index
       rescue Full
         false
       end
 
-      def update(key, value, move: false, ttl: nil) = __put(key, value, move ? 3 : 2, nil, nil, ttl, true)
+      def update(key, value, move: false, ttl: nil) = __put(key, value, 2 | __moved(value, move), nil, nil, ttl, true)
 
       # Puts each element of a list, in order, and gives how many there were. Up to WINDOW of them are under way at a time, so it is
       # much quicker than a put each. Waits where the queue is full.
@@ -410,6 +410,9 @@ module Kumihimo
 
       private
 
+      # Owned is what is moved and can change.
+      def __moved(value, move) = move && !__shareable(value) ? 1 : 0
+
       def __put(key, value, bits, timeout, not_before, ttl, wait)
         delay = Calls.delay_of(not_before) unless __same(not_before, nil)
         ttl = Calls.nanoseconds(ttl, "ttl") unless __same(ttl, nil)
@@ -571,7 +574,7 @@ module Kumihimo
 
       def manager_of(key) = Segments[node_of(key)]
 
-      %i[put put? update peek? take? size stat limit].each do |call|
+      %i[put put? update peek? take? size stat].each do |call|
         define_method(call) do |key, *arguments, **options|
           __where(key) { |manager| manager.public_send(call, key, *arguments, **options) }
         end
@@ -580,6 +583,29 @@ module Kumihimo
       %i[peek take peek_segment take_segment].each do |call|
         define_method(call) { |key, after: nil, timeout: nil| __wait(call, key, after, timeout) }
       end
+
+      def limit(key, most)
+        __where(key) { |manager| manager.limit(key, most) }
+        self
+      end
+
+      def export(key)
+        __where(key) { |manager| manager.export(key) }
+        self
+      end
+
+      # As a manager's, by a put each: the key may move meanwhile.
+      def put_all(key, values)
+        count = 0
+        values.each do |value|
+          put(key, value)
+          count += 1
+        end
+        count
+      end
+
+      # What happens under the key on the node that has it now.
+      def watch(key, limit: 1000) = manager_of(key).watch(key, limit:)
 
       # The manager of one of the members, each in its turn, for what any of them can do. Members that collect about now are passed over,
       # as far as they have said so (docs/SCHEDULES.md), unless all do.
@@ -590,7 +616,10 @@ module Kumihimo
         Segments[members.find { |node| !Segments.collecting?(node) } || members[0]]
       end
 
+      # On the node that has it now.
       def key(name) = manager_of(name).key(name)
+      alias [] key
+
       def keys(prefix = "") = members.flat_map { |node| Segments[node].keys(prefix) }.sort
       def inspect = "#<#{self.class} #{@name}>"
 
