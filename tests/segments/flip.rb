@@ -156,6 +156,24 @@ end
 DS.put("x", [1], move: true)
 tell("of a block") { Kumihimo::Segments.when(take: "x") { 2.times { flip "x", to: "once 0" } }.join }
 tell("it is back") { [DS.take("x"), DS.size("once 0")] }
+DS.put("x", [1], move: true)
+tell("its value is moved") { Kumihimo::Segments.when(take: "x") { flip "x", to: "once 0"; input("x").value << 2 }.join }
+tell("it is back") { [DS.take("x"), DS.size("once 0")] }
+tell("and nothing else of it") { DS.put("x", [1], move: true); Kumihimo::Segments.when(take: "x") { flip "x", to: "once 0"; put "said", input("x").index.class }.join; [DS.take("once 0"), DS.take("said")] }
+class PutOn < CodeSegment
+  input :x, take: nil
+  def initialize(fails) = @fails = fails
+  def run
+    put "on", x, move: true
+    raise "no" if @fails
+    put "said", (flip(:x) rescue $!.message)
+  end
+end
+DS.put("x", [1], move: true)
+tell("put by move:, and the run fails") { PutOn.new(true).set_key(:x, "x").start.join }
+tell("it is back") { [DS.take("x"), DS.size("on")] }
+DS.put("x", [2], move: true)
+tell("it does not fail") { PutOn.new(false).set_key(:x, "x").start.join; [DS.take("on"), DS.take("said"), DS.size("x")] }
 require "tmpdir"
 Dir.mktmpdir do |folder|
   file = Kumihimo::Segments.open("#{folder}/flip.db")
@@ -169,5 +187,20 @@ Dir.mktmpdir do |folder|
   DS.put("x", [2], move: true)
   tell("to a file") { Kumihimo::Segments.when(take: "x") { 2.times { flip "x", on: file } }.join }
   tell("it is back here") { [DS.take("x"), file.size("x")] }
+  moved = Class.new(of_file) do
+    def run
+      flip :x
+      put "said", input(:x).value, move: true
+    end
+  end
+  file.put("x", [3], move: true)
+  tell("its value is moved there") { moved.start.join }
+  tell("it is back there") { file.take("x") }
+  put_on = Class.new(PutOn) { input :y, take: "x", from: file }
+  put_on.class_eval { def x = y }
+  DS.put("z", 1)
+  file.put("x", [4], move: true)
+  tell("put by move: there, and the run fails") { put_on.new(true).set_key(:x, "z").start.join }
+  tell("it is back there") { file.take("x") }
   file.close
 end

@@ -61,9 +61,11 @@ module Kumihimo
 
       def output(node, key, value, bits, delay, ttl) = @outputs << [node, key, value, bits, delay, ttl]
 
-      # An owned input's value goes on under a new root; what comes back if the run fails is that one.
-      def take_over(at, value)
-        @held[at].value = value
+      # An owned input's value goes on under a new root; what comes back if the run fails is that one. Which input that is, if any.
+      def hand_on(moved, value)
+        at = @held.index { |h| h.owned && h.lease && __same(h.value, moved) }
+        @held[at].value = value if at
+        at
       end
 
       private

@@ -164,9 +164,11 @@ module Kumihimo
       at = __place_of(name)
       if @__apart
         held = @__apart.held(at) || raise(Segments::NotRunning, "the code segment does not run")
-        return Segments::Segment.new(held.key, held.index, held.value, held.owned, held.changed, held.deliveries, held.trace)
+        value = __given?(at) ? @__moved : held.value
+        return Segments::Segment.new(held.key, held.index, value, held.owned, held.changed, held.deliveries, held.trace)
       end
       key, index, value, owned, changed, deliveries, _, trace = __seg_input(self, at)
+      value = @__moved if __given?(at)
       Segments::Segment.new(key.name, index, value, owned, changed, deliveries, trace)
     end
 
@@ -182,10 +184,10 @@ module Kumihimo
       key, _, value, owned, _, _, taken = __seg_input(self, at)
       if owned && taken
         __not_given(name, at)
-        value = Segments::Value.owned(value)
-        __seg_take_over(self, at, value)
-        __seg_output(self, to || key, value, Segments::Calls.how(update ? 3 : 1), nil, nil)
-        __give(at)
+        given = Segments::Value.owned(value)
+        __seg_hand_on(self, value, given)
+        __seg_output(self, to || key, given, Segments::Calls.how(update ? 3 : 1), nil, nil)
+        __give(at, value)
       else
         __seg_forward(self, at, to || key, update ? 2 : 0)
       end
@@ -260,7 +262,7 @@ module Kumihimo
     end
 
     def __begin_anew
-      %i[@__ended @__error @__views @__given].each { |name| __note(name, nil) }
+      %i[@__ended @__error @__views @__given @__moved].each { |name| __note(name, nil) }
     end
 
     def __place_of(name)
@@ -290,27 +292,37 @@ module Kumihimo
       at = __place_of(name)
       segment = input(name)
       node = __same(on, NOT_GIVEN) ? (@__apart && @__apart.held(at).node) : on
-      value = segment.value
+      given = value = segment.value
       bits = update ? 2 : 0
       if segment.owned?
         __not_given(name, at)
-        value = Segments::Value.owned(value)
-        @__apart ? @__apart.take_over(at, value) : __seg_take_over(self, at, value)
+        given = Segments::Value.owned(value)
+        __hand_on(value, given)
         bits |= 1
       end
       bits = Segments::Calls.how(bits)
-      __away(node, to || segment.key, value, bits, nil, nil)
-      __give(at) if segment.owned?
+      __away(node, to || segment.key, given, bits, nil, nil)
+      __give(at, value) if segment.owned?
       nil
     end
 
-    # An owned input is flipped once: it is somebody else's then. A bit for each that was.
+    # An owned input is flipped once: it is somebody else's then.
     def __not_given(name, at)
-      return unless (@__given || 0)[at] == 1
+      return unless __given?(at)
       raise Ractor::MovedError, "the input #{name.inspect} is owned and was flipped already"
     end
 
-    def __give(at) = __note(:@__given, (@__given || 0) | (1 << at))
+    # The owned input whose root was moved has this one now. Its place, if there is one.
+    def __hand_on(moved, value) = @__apart ? @__apart.hand_on(moved, value) : __seg_hand_on(self, moved, value)
+
+    # Whoever asks for its value has the root that was moved.
+    def __give(at, moved)
+      __note(:@__given, (@__given || 0) | (1 << at))
+      __note(:@__moved, moved)
+    end
+
+    # A bit for each that was.
+    def __given?(at) = (@__given || 0)[at] == 1
 
     # An output to another node, or of a run that has inputs there.
     def __away(node, key, value, bits, delay, ttl)
@@ -335,9 +347,13 @@ module Kumihimo
 
     def __output(key, value, move, update, not_before, ttl, on)
       bits = update
+      at = given = nil
       if move
+        given = value
         value = Segments::Value.owned(value)
         bits |= 1 unless __shareable(value)
+        # What was taken comes back if the run fails, also where it is put by another name than flip.
+        at = __hand_on(given, value) unless __same(given, value)
       elsif !on || !Segments.away?(Segments.owner_of(on)) || !__seg_refers(value)
         # Objects that stay go to other nodes as references, and are not frozen.
         value = Segments::Value.shared(value)
@@ -349,8 +365,8 @@ module Kumihimo
         ttl_ns = Segments::Calls.nanoseconds(ttl, "ttl")
       end
       bits = Segments::Calls.how(bits)
-      return __away(on, key, value, bits, delay, ttl_ns) if @__apart || on
-      __seg_output(self, key, value, bits, delay, ttl_ns)
+      @__apart || on ? __away(on, key, value, bits, delay, ttl_ns) : __seg_output(self, key, value, bits, delay, ttl_ns)
+      __give(at, given) if at
       nil
     rescue Segments::NotTransferable
       # See Segments::Calls.put.

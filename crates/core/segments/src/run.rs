@@ -30,7 +30,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_input", 2, input),
     leaf("__seg_output", 6, output),
     leaf("__seg_forward", 4, forward),
-    leaf("__seg_take_over", 3, take_over),
+    leaf("__seg_hand_on", 3, hand_on),
     leaf("__seg_commit", 3, commit),
     leaf("__seg_give_up", 2, give_up),
     leaf("__seg_cancel", 1, cancel),
@@ -339,17 +339,18 @@ fn forward(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     with_run(cx, made, a[0], |r| r.outputs.push((key.cell, Output { key: key.id, update: bits & UPDATE != 0, new })))?;
     Ok(Value::NIL)
 }
-/// `__seg_take_over(object, i, value)`: the input's value is another object from now on, which comes back if the run fails.
-fn take_over(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+/// `__seg_hand_on(object, moved, value)`: the owned input whose root was moved has this one from now on, which comes back if the run fails.
+/// Its place; nil: it is no input's.
+fn hand_on(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
-    let i = cx.arg_i64(a, 1)?;
     cx.heap.publish(a[2]);
-    with_run(cx, made, a[0], |r| {
-        if let Some(g) = usize::try_from(i).ok().and_then(|i| r.inputs.get_mut(i)) {
-            g.value = Cell::of(a[2]).traced(g.value.trace().cloned());
-        }
+    let at = with_run(cx, made, a[0], |r| {
+        let at = r.inputs.iter().position(|g| g.owned && g.lease.is_some() && g.value.value() == Some(a[1]))?;
+        let g = r.inputs.get_mut(at)?;
+        g.value = Cell::of(a[2]).traced(g.value.trace().cloned());
+        Some(at)
     })?;
-    Ok(Value::NIL)
+    Ok(at.map_or(Value::NIL, |i| Value::fix(i as i64)))
 }
 /// `__seg_commit(object, runner, now)`: its outputs appear, its inputs are gone, in one step. Where nothing else is to be done, a
 /// runner may note later that the run is over, unless it is to be `now`. False: the run is not this process's.
