@@ -4,6 +4,8 @@ S = Kumihimo::Segments
 other = S[S.node == "node1" ? "node2" : "node1"]
 if S.node == "node2"
   rows = S.local.key("rows")
+  # Those of the other node have some, too.
+  S.local.take("begin", timeout: 40)
   readers = 3.times.map { Thread.new { rows.map { |row| row } } }
   killed = Thread.new { 100.times { Thread.new { rows.each { Thread.pass } }.tap { Thread.pass }.kill.join } }
   other.put("read", readers.map(&:value).flatten)
@@ -19,7 +21,10 @@ got = Queue.new
 readers = 2.times.map { Thread.new { rows.each { |row| got << row } } }
 one = -> { Thread.handle_interrupt(Object => :on_blocking) { rows.each { |row| got << row } } }
 killed = Thread.new { 50.times { Thread.new(&one).tap { Thread.pass }.kill.join } }
-rows.from(1..600)
+rows.from(1..20)
+Thread.pass while got.empty?
+other.put("begin", 1)
+rows.from(21..600)
 rows.close
 readers.each(&:join)
 killed.join
