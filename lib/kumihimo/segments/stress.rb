@@ -70,14 +70,22 @@ module Kumihimo
 
       # Before a CodeSegment's.
       module OfCodeSegment
-        def put(key, value, **options) = super(key, Stress.given(value, options), **options)
-        def update(key, value, **options) = super(key, Stress.given(value, options), **options)
+        def put(key, value, **options) = super(key, __copied(value, options), **options)
+        def update(key, value, **options) = super(key, __copied(value, options), **options)
+
+        # An input that is put by move: true is its copy from then on.
+        def __copied(value, options)
+          copied = Stress.given(value, options)
+          at = __same(copied, value) ? nil : __hand_on(value, copied)
+          __give(at, value) if at
+          copied
+        end
 
         def __perform(...)
           (@__own_inputs || self.class.__inputs).each_with_index do |input, i|
-            _, _, value, = __seg_input(self, i)
-            value = Stress.copy(value)
-            __seg_take_over(self, i, value)
+            _, _, given, = __seg_input(self, i)
+            value = Stress.copy(given)
+            __seg_hand_on(self, given, value)
             __ivar_set(self, :"@#{input.name}", value)
           rescue NotShared
             # Nobody sees it.

@@ -339,13 +339,13 @@ fn forward(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     with_run(cx, made, a[0], |r| r.outputs.push((key.cell, Output { key: key.id, update: bits & UPDATE != 0, new })))?;
     Ok(Value::NIL)
 }
-/// `__seg_hand_on(object, moved, value)`: the owned input whose root was moved has this one from now on, which comes back if the run fails.
+/// `__seg_hand_on(object, given, value)`: the input with the value `given` has another one from now on, which comes back if the run fails.
 /// Its place; nil: it is no input's.
 fn hand_on(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     cx.heap.publish(a[2]);
     let at = with_run(cx, made, a[0], |r| {
-        let at = r.inputs.iter().position(|g| g.owned && g.lease.is_some() && g.value.value() == Some(a[1]))?;
+        let at = r.inputs.iter().position(|g| g.value.value() == Some(a[1]))?;
         let g = r.inputs.get_mut(at)?;
         g.value = Cell::of(a[2]).traced(g.value.trace().cloned());
         Some(at)
