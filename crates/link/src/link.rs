@@ -177,8 +177,8 @@ impl Link {
     }
 
     /// As [`send_traced`](Self::send_traced), or with `more` as [`send_among`](Self::send_among). All that are said to be `large` arrive in
-    /// their order, and so do all that are not; there is none between these and those. Small ones are up to [`SMALL`](crate::SMALL) bytes, and somewhat
-    /// more where what is sent about them needs it.
+    /// their order, and so do all that are not; there is none between these and those. Small ones are up to [`SMALL`](crate::SMALL) bytes,
+    /// and somewhat more where what is sent about them needs it.
     ///
     /// # Errors
     /// Why it will not arrive.
