@@ -376,10 +376,10 @@ impl Sharing {
         let mut coming = Coming { here: &mut here, next: &mut next, far: Batch::new(), tables: Batch::new() };
         let mut steps = 0;
         let met = loop {
-            if coming.here.n == 0 && self.grey.len() <= 1 {
+            if coming.here.n == 0 && self.grey.len() <= 1 && coming.far.n < BATCH {
                 // It waits for nobody.
                 match self.grey.pop() {
-                    Some(v) if coming.far.n < BATCH => {
+                    Some(v) => {
                         steps += 1;
                         self.done.want(1);
                         // SAFETY: there is room.
@@ -387,12 +387,8 @@ impl Sharing {
                             break met;
                         }
                     }
-                    v => {
-                        v.into_iter().for_each(|v| self.grey.put(v));
-                        if !self.goes_on(&mut coming) {
-                            break Met::End;
-                        }
-                    }
+                    None if self.goes_on(&mut coming) => {}
+                    None => break Met::End,
                 }
             } else {
                 coming.here.fill(&mut self.grey);
@@ -411,10 +407,21 @@ impl Sharing {
     /// Nothing waits for its line: what waits for more is looked at. False: there is nothing.
     #[inline(never)]
     fn goes_on(&mut self, coming: &mut Coming) -> bool {
-        let (far, tables) = (std::mem::replace(&mut coming.far, Batch::new()), std::mem::replace(&mut coming.tables, Batch::new()));
-        tables.all().iter().for_each(|e| self.look_into_table(*e));
-        far.all().iter().for_each(|e| self.look_into(*e, &mut coming.tables));
-        tables.n + far.n > 0 || self.read_long()
+        let some = coming.far.n + coming.tables.n > 0;
+        self.look_outside(&mut coming.far, &mut coming.tables);
+        some || self.read_long()
+    }
+    /// What lies outside of cells is here. Of Hashes it is their tables next.
+    #[inline(always)]
+    fn look_outside(&mut self, far: &mut Batch, tables: &mut Batch) {
+        if tables.n > 0 {
+            tables.all().iter().for_each(|e| self.look_into_table(*e));
+            tables.n = 0;
+        }
+        if far.n > 0 {
+            far.all().iter().for_each(|e| self.look_into(*e, tables));
+            far.n = 0;
+        }
     }
     /// What has not come yet waits on the list.
     #[inline(never)]
@@ -431,14 +438,7 @@ impl Sharing {
     fn look_at_all(&mut self, heap: &Heap, coming: &mut Coming) -> Option<Met> {
         let Coming { here, next, far, tables } = coming;
         self.done.want(BATCH);
-        if tables.n > 0 {
-            tables.all().iter().for_each(|e| self.look_into_table(*e));
-            tables.n = 0;
-        }
-        if far.n > 0 {
-            far.all().iter().for_each(|e| self.look_into(*e, tables));
-            far.n = 0;
-        }
+        self.look_outside(far, tables);
         for (i, e) in here.all().iter().enumerate() {
             // SAFETY: one more at most for each that is here; there is room in the log for all of them.
             if let Some(met) = unsafe { self.look_at(heap, Value::from_bits(*e), far) } {
