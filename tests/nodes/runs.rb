@@ -121,4 +121,43 @@ rescue S::NotConnected => error
 ensure
   $stderr = STDERR
 end
+
+# One input is this node's, and only looked at.
+class Near < Kumihimo::CodeSegment
+  input :order, take: "order", from: "node2"
+  input :rate, peek: "rate"
+  dead_letters "dead", tries: 2
+  def run = put("bill", order * rate)
+end
+here.put("rate", 3)
+two.put("order", 7)
+Near.start.join(timeout: 20)
+p here.take("bill", timeout: 20), here.size("rate")
+# Owned, it is refused, and what was taken comes back, or is a dead letter.
+here.update("rate", [4], move: true)
+two.put("order", 8)
+2.times do
+  Near.start.join(timeout: 20)
+rescue S::NotShared => error
+  p error.class, two.size("order")
+end
+p here.take("dead", timeout: 20), here.take("rate")
+
+# What can't be read comes back, too: nobody holds it for ever.
+Grim = Struct.new(:size) do
+  def hash = S.node == "node1" && S.const_defined?(:GRIM) ? raise("no hash") : super
+end
+class Read < Kumihimo::CodeSegment
+  input :list, take: "list", from: "node2"
+  dead_letters "dead", tries: 3
+  def run = put("size", list.size)
+end
+two.put("list", { Grim.new(1) => 1 })
+S.const_set(:GRIM, true)
+3.times do
+  Read.start.join(timeout: 20)
+rescue RuntimeError => error
+  p error.message, two.stat("list").values_at(:segments, :leased)
+end
+p here.take("dead", timeout: 20)
 two.put("end", 1); three.put("end", 1)

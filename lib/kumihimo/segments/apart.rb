@@ -12,8 +12,11 @@ module Kumihimo
       RESERVE = 1.0
       LEASE = __seg_lease
 
-      # What it was given.
-      Held = Struct.new(:node, :key, :index, :value, :owned, :changed, :deliveries, :trace, :lease)
+      # What it was given. error: it can't be read, or is owned and only peeked at.
+      Held = Struct.new(:node, :key, :index, :value, :owned, :changed, :deliveries, :trace, :lease, :error) do
+        # As a dead letter shows it.
+        def told = error && __same(value, nil) ? raise(error) : value
+      end
 
       def initialize(segment, inputs)
         @segment = segment
@@ -90,6 +93,8 @@ module Kumihimo
         end
         Thread.exit unless @lock.synchronize { @runs = !@cancelled }
         Apart.count(1)
+        broken = @held.find(&:error)
+        raise broken.error if broken
       end
 
       # On whose behalf it runs.
@@ -147,9 +152,7 @@ module Kumihimo
         asked = inputs.map { |input, _| [input.key, input.take, input.after] }
         segments = __same(node, HERE) ? Local.lease(asked, timeout) : Segments.manager_of(node).__lease(asked, LEASE, timeout)
         return false unless segments
-        inputs.zip(segments) do |(input, at), (index, value, owned, changed, deliveries, trace, lease)|
-          @held[at] = Held.new(node, Segments.name_of(input.key), index, value, owned, changed, deliveries, trace, lease)
-        end
+        inputs.zip(segments) { |(input, at), segment| @held[at] = Held.new(node, Segments.name_of(input.key), *segment) }
         true
       end
 
@@ -167,7 +170,7 @@ module Kumihimo
       def give_back_held(held, left)
         held&.each do |h|
           next unless h&.lease
-          value = left && h.owned ? h.value : NOTHING
+          value = left && h.owned && !h.error ? h.value : NOTHING
           __same(h.node, HERE) ? Local.give_back(h.lease, value) : Segments.manager_of(h.node).__give_back(h.lease, value)
         rescue Segments::Error
           # Then it has come back by itself, or is gone with its node.

@@ -233,7 +233,7 @@ module Kumihimo
       repetition = @__repetition
       __note(:@__trace, nil) if (trace = @__trace)
       begin
-        raise __same(broken, true) ? Segments::NotShared.new("an input is owned: it can be taken, not peeked at") : broken if broken
+        raise __same(broken, true) ? Segments::NotShared.new("the segment is owned: it can be taken, not peeked at") : broken if broken
         trace ? Segments.with_trace(trace) { run } : run
         __put_away if @__away
         # A repetition goes on from here: the end is noted before.
@@ -424,7 +424,7 @@ module Kumihimo
       return apart.give_back if tries < most
       names = self.class.__inputs.map(&:name)
       keys = names.zip(held).filter_map { |name, h| [name, [h.key, *apart.name_of(h.node)]] if h.lease }.to_h
-      inputs = names.zip(held.map(&:value)).to_h
+      inputs = names.zip(held).to_h { |name, h| [name, __kept { h.told }] }
       done = apart.dead_letter(key, Segments::Value.shared({ error: __told(error), tries:, inputs:, keys: }))
       __log_letter(key, tries, error)
       done
@@ -433,12 +433,14 @@ module Kumihimo
     end
 
     def __inputs_for_letter(names)
-      names.each_with_index.to_h do |input, i|
-        value = __seg_input(self, i)[2]
-        [input.name, Ractor.make_shareable(value, copy: true)]
-      rescue StandardError => e
-        [input.name, "it can not be kept: #{e.message}"]
-      end
+      names.each_with_index.to_h { |input, i| [input.name, __kept { __seg_input(self, i)[2] }] }
+    end
+
+    # A copy for the letter.
+    def __kept
+      Ractor.make_shareable(yield, copy: true)
+    rescue StandardError => e
+      "it can not be kept: #{e.message}"
     end
 
     # Of what was taken: where it is put back to.

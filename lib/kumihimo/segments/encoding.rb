@@ -51,6 +51,14 @@ module Kumihimo
         # It may be refused already.
         Array === segment ? segment : [segment, error]
       end
+
+      # The same of inputs that a run holds.
+      def __decode_rehash_held(inputs, open, frozen)
+        __decode_rehash(inputs, open, frozen)
+      rescue StandardError => error
+        inputs[0][7] ||= error
+        inputs
+      end
     end
   end
 end

@@ -378,7 +378,7 @@ module Kumihimo
 
       # Takes and peeks of one code segment, [[key, take, after], ..], under a lease of so many seconds. Segments in their order.
       def __lease(inputs, lease, timeout)
-        found = __ended(__seg_call_get(@peer, inputs, (lease * 1_000_000_000).to_i, true), timeout, true)
+        found = __ended(__seg_call_get(@peer, inputs, (lease * 1_000_000_000).to_i, true), timeout, :held)
         __same(found, NOTHING) ? nil : found
       rescue Moved
         retry

@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::put::{UPDATE, how, new_of, told, trace_value};
 use crate::runs::{Given, Run, leases};
 use crate::state::{Inner, Local, Made, Woken, made};
-use crate::wait::{fail, not_shared, stale};
+use crate::wait::{fail, not_shared, stale, unreadable};
 use crate::{clock, leaf};
 use kumi_segments::{Asked, Hold, Input, LeaseId, New, Output, Waiter};
 use kumi_vm::*;
@@ -243,10 +243,7 @@ fn show(cx: &mut Cx, made: &'static Made, mut due: Due) -> R {
     if due.encoded {
         if let Err(e) = decode_inputs(cx, made, object, &mut due.values, &mut later) {
             // Who runs it finds out.
-            let error = match e {
-                Exit::Raise => std::mem::replace(&mut cx.pending.exc, Value::NIL),
-                _ => cx.make_exc(cx.k.runtime_error, "a segment that came from another node can not be read"),
-            };
+            let error = unreadable(cx, e);
             return Ok(cx.array(&[object, error]));
         }
     }

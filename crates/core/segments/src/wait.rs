@@ -41,6 +41,8 @@ struct Request {
     peeks: bool,
     /// The end of a key stays where it is.
     spares: bool,
+    /// Of a run's inputs: which of them are only looked at.
+    held: Box<[bool]>,
 }
 
 impl Payload for Request {
@@ -91,6 +93,56 @@ pub fn stale(cx: &mut Cx, after: u64, s: Stale) -> Exit {
 pub fn not_shared(cx: &mut Cx) -> Exit {
     fail(cx, "Kumihimo::Segments::NotShared", "the segment is owned: it can be taken, not peeked at")
 }
+
+/// A segment as Ruby gets it, of this node's manager or another's.
+pub struct Shown<'a> {
+    pub index: u64,
+    pub value: &'a Cell,
+    pub owned: bool,
+    pub changed: bool,
+    pub deliveries: u32,
+    pub lease: Option<u64>,
+}
+
+impl Shown<'_> {
+    /// [index, value, owned, changed, deliveries, trace, lease]
+    ///
+    /// # Errors
+    /// The value can't be made of its bytes.
+    pub fn parts(&self, cx: &mut Cx, later: &mut Later) -> R {
+        let value = self.value.hand_over(cx, self.owned, later)?;
+        Ok(self.with(cx, value, &[]))
+    }
+    /// The same of an input of a run, and what is the matter with it: it can't be read, or is owned and only looked at. Who runs it
+    /// finds out.
+    pub fn input(&self, cx: &mut Cx, peeked: bool, later: &mut Later) -> Value {
+        let value = if peeked && self.owned { Err(not_shared(cx)) } else { self.value.hand_over(cx, self.owned, later) };
+        match value {
+            Ok(v) => self.with(cx, v, &[Value::NIL]),
+            Err(e) => {
+                let e = unreadable(cx, e);
+                self.with(cx, Value::NIL, &[e])
+            }
+        }
+    }
+    fn with(&self, cx: &mut Cx, value: Value, more: &[Value]) -> Value {
+        let lease = self.lease.map_or(Value::NIL, |l| cx.str(&l.to_string()));
+        let deliveries = Value::fix(i64::from(self.deliveries));
+        let (owned, changed, trace) = (Value::bool(self.owned), Value::bool(self.changed), trace_value(cx, self.value));
+        let mut all = vec![cx.uint(self.index), value, owned, changed, deliveries, trace, lease];
+        all.extend_from_slice(more);
+        cx.array_vec(all)
+    }
+}
+/// Why a segment can't be read, as an exception that is told later.
+pub fn unreadable(cx: &mut Cx, e: Exit) -> Value {
+    match e {
+        Exit::Raise => std::mem::replace(&mut cx.pending.exc, Value::NIL),
+        _ => cx.make_exc(cx.k.runtime_error, "a segment that came from another node can not be read"),
+    }
+}
+/// Called with the inputs of a run.
+pub const FILL_HELD: &str = "__decode_rehash_held";
 
 /// What is handed to Ruby.
 fn handed(cx: &mut Cx, s: Segment<Cell>, peeked: bool, whole: bool) -> R {
@@ -208,7 +260,7 @@ fn wait_for(cx: &mut Cx, key: Value, kind: Kind, after: Option<u64>, request: Re
 }
 impl Request {
     fn new(made: &Made, whole: bool, peeks: bool, spares: bool) -> Request {
-        Request { shared: made.shared.clone(), bell: Arc::default(), id: Mutex::new(None), whole, peeks, spares }
+        Request { shared: made.shared.clone(), bell: Arc::default(), id: Mutex::new(None), whole, peeks, spares, held: Box::default() }
     }
 }
 /// `__seg_room(key, value, bits, delay, ttl)`: a put that waits for room. bits nil: just room.
@@ -234,7 +286,7 @@ fn room(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     Ok(v)
 }
 /// `__seg_hold([[key, take, after], ..])`: a request for several segments in one step, held under leases. Its result is an Array of
-/// [index, value, owned, changed, deliveries, trace, lease].
+/// [index, value, owned, changed, deliveries, trace, lease, error].
 fn hold(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let mut named_inputs = Vec::new();
@@ -243,7 +295,9 @@ fn hold(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
         named_inputs.push((named(cx, made, at(0))?, kind(at(1)), after(cx, at(2))?));
     }
-    let request = Request::new(made, true, false, false);
+    let held = named_inputs.iter().map(|n| n.1 == Kind::Peek).collect();
+    let mut request = Request::new(made, true, false, false);
+    request.held = held;
     let waiter = Waiter::Local(Local::Task(request.bell.clone()));
     let v = cx.data(cx.k.object, request);
     let (stood, woken) = loop {
@@ -359,21 +413,16 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         Some(c) => {
             cx.no_wait();
             match c {
-                Claimed::Answers(answers) if !r.spares && (answers.len() > 1 || answers.iter().any(|a| a.lease.is_some())) => {
+                Claimed::Answers(answers) if !r.held.is_empty() => {
                     let (mut all, mut later) = (Vec::new(), Later::default());
-                    for Answer { segment: s, lease, .. } in answers {
-                        let value = s.value.hand_over(cx, s.owned, &mut later)?;
-                        let lease = match lease {
-                            Some(l) => cx.str(&l.data().as_ffi().to_string()),
-                            None => Value::NIL,
-                        };
-                        let (owned, changed) = (Value::bool(s.owned), Value::bool(s.changed));
-                        let trace = trace_value(cx, &s.value);
-                        let parts = [cx.uint(s.index), value, owned, changed, Value::fix(i64::from(s.deliveries)), trace, lease];
-                        all.push(cx.array(&parts));
+                    for (Answer { segment: s, lease, .. }, peeked) in answers.iter().zip(&r.held) {
+                        let lease = lease.map(|l| l.data().as_ffi());
+                        let Segment { index, value, owned, changed, deliveries } = s;
+                        let shown = Shown { index: *index, value, owned: *owned, changed: *changed, deliveries: *deliveries, lease };
+                        all.push(shown.input(cx, *peeked, &mut later));
                     }
                     let all = cx.array_vec(all);
-                    later.done(cx, FILL, all)
+                    later.done(cx, FILL_HELD, all)
                 }
                 Claimed::Answers(answers) => match answers.into_iter().next() {
                     Some(Answer { segment, .. }) => handed(cx, segment, r.peeks, r.whole),

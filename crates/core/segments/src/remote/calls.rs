@@ -8,9 +8,9 @@ use crate::cell::Cell;
 use crate::encode::{self, FILL, Large, Later};
 use crate::keys::name_value;
 use crate::leaf;
-use crate::put::{OWNED, UPDATE, how, trace_value};
+use crate::put::{OWNED, UPDATE, how};
 use crate::state::{Made, made};
-use crate::wait::{after, fail, kind, not_shared};
+use crate::wait::{FILL_HELD, Shown, after, fail, kind, not_shared};
 use kumi_segments::{Act, Ask, Call, Done, Failure, Kind, Put, Refusal, RemoteSegment, Rule, Rules, Store, Stored, Time, Trouble};
 use kumi_vm::*;
 use parking_lot::Mutex;
@@ -492,7 +492,8 @@ fn call_about(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     begin(cx, a[0], call)
 }
 /// `__seg_call_wait(call, deadline, whole)`: what it comes to; the object that stands for nothing: it is not there, or not in time.
-/// Segments with leases, or where `whole` says so, are Arrays [index, value, owned, changed, deliveries, trace, lease].
+/// Where `whole` says so, segments are Arrays [index, value, owned, changed, deliveries, trace, lease]; where it is a Symbol, they are
+/// inputs of a run, and each is told with what is the matter with it.
 fn call_wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let none = made(cx)?.none;
     let Some(d) = a[0].as_data::<CallData>() else { return Ok(none) };
@@ -559,6 +560,12 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value, large:
             let all = cx.array_vec(all);
             later.done(cx, FILL, all)
         }
+        Ok(Done::Segments(segments)) if whole.is_sym() => {
+            let mut later = Later::default();
+            let all = segments.iter().zip(&d.peeks).map(|(s, peeked)| shown(s).input(cx, *peeked, &mut later)).collect();
+            let all = cx.array_vec(all);
+            later.done(cx, FILL_HELD, all)
+        }
         Ok(Done::Segments(segments)) => {
             if segments.iter().zip(&d.peeks).any(|(s, peek)| *peek && s.owned) {
                 give_back(d, &segments);
@@ -571,7 +578,7 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value, large:
             }
             let (mut all, mut later) = (Vec::new(), Later::default());
             for s in &segments {
-                match segment(cx, s, &mut later) {
+                match shown(s).parts(cx, &mut later) {
                     Ok(v) => all.push(v),
                     Err(e) => {
                         give_back(d, &segments);
@@ -609,15 +616,8 @@ fn give_back(d: &CallData, segments: &[RemoteSegment<Cell>]) {
         d.owner.call(Call::GiveBack { lease, left: None }, &Arc::default(), None, false);
     }
 }
-fn segment(cx: &mut Cx, s: &RemoteSegment<Cell>, later: &mut Later) -> R {
-    let value = s.value.hand_over(cx, s.owned, later)?;
-    let lease = match s.lease {
-        Some(l) => cx.str(&l.to_string()),
-        None => Value::NIL,
-    };
-    let (deliveries, trace) = (Value::fix(i64::from(s.deliveries)), trace_value(cx, &s.value));
-    let parts = [cx.uint(s.index), value, Value::bool(s.owned), Value::bool(s.changed), deliveries, trace, lease];
-    Ok(cx.array(&parts))
+fn shown(s: &RemoteSegment<Cell>) -> Shown<'_> {
+    Shown { index: s.index, value: &s.value, owned: s.owned, changed: s.changed, deliveries: s.deliveries, lease: s.lease }
 }
 fn refused(cx: &mut Cx, r: Refusal, d: &CallData) -> Exit {
     let node = d.owner.to_string();
