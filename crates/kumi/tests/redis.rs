@@ -168,8 +168,8 @@ fn main() {
         .collect();
     names.sort();
     let one = names.into_iter().map(|n| Trial::test(n.clone(), move || program_prints(&n)));
-    let many =
-        ["calls", "same", "watch", "cluster/code"].map(|n| Trial::test(format!("{n} on a cluster"), move || program_prints_on_cluster(n)));
+    let many = ["calls", "same", "same_waits", "watch", "cluster/code"]
+        .map(|n| Trial::test(format!("{n} on a cluster"), move || program_prints_on_cluster(n)));
     let trials = one.chain(many).map(|t| t.with_ignored_flag(missing));
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }

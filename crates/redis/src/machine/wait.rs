@@ -16,6 +16,8 @@ pub(super) struct Key {
     /// The line on which the channel was asked for, and how many commands that had written then; `None`: it was not, on this connection.
     heard: Option<(usize, u64)>,
     takers: BTreeSet<u64>,
+    /// How many of them any segment would do for.
+    simple: usize,
     peekers: BTreeSet<u64>,
     putters: BTreeSet<u64>,
     /// Takers that look again now, and how many may.
@@ -60,32 +62,43 @@ impl Key {
             As::Putter => &mut self.putters,
         }
     }
+    fn add(&mut self, name: u64, call: &Call<Bytes>) {
+        if self.line(kind_of(call)).insert(name) && is_simple(call) {
+            self.simple += 1;
+        }
+    }
+    fn remove(&mut self, name: u64, call: &Call<Bytes>) {
+        if self.line(kind_of(call)).remove(&name) && is_simple(call) {
+            self.simple -= 1;
+        }
+    }
     fn is_idle(&self) -> bool {
         self.takers.is_empty() && self.peekers.is_empty() && self.putters.is_empty() && self.trying == 0 && !self.putting
     }
 }
 
 impl<T> Machine<T> {
-    /// Where others wait before it, a new call does not try before them.
+    /// Where others wait before it for the same, a new call does not try before them. What others wait for may be missing while there
+    /// is something for this one.
     pub(super) fn joins_line(&mut self, name: u64) -> bool {
         let Some(p) = self.calls.get(&name) else { return false };
-        let (key, waits) = match &p.call {
-            Call::Get(ask) if is_simple(&p.call) => (Bytes::copy_from_slice(&ask.inputs[0].0), ask.wait),
-            Call::Put(put) if !put.store.update => (Bytes::copy_from_slice(&put.store.key), put.wait),
+        let (key, waits, takes) = match &p.call {
+            Call::Get(ask) if is_simple(&p.call) => (&ask.inputs[0].0, ask.wait, true),
+            Call::Put(put) if !put.store.update => (&put.store.key, put.wait, false),
             _ => return false,
         };
-        let of = kind_of(&p.call);
-        let Some(k) = self.keys.get_mut(&key).filter(|k| waits && k.heard.is_some()) else { return false };
-        if k.line(of).is_empty() {
+        let Some((key, k)) = self.keys.get_key_value(&key[..]).filter(|(_, k)| waits && k.heard.is_some()) else { return false };
+        if if takes { k.simple == 0 } else { k.putters.is_empty() } {
             return false;
         }
-        self.stands(&key, name, of);
+        let key = key.clone();
+        self.stands(&key, name);
         true
     }
-    fn stands(&mut self, key: &Bytes, name: u64, of: As) {
+    fn stands(&mut self, key: &Bytes, name: u64) {
         let (Some(p), Some(k)) = (self.calls.get_mut(&name), self.keys.get_mut(key)) else { return };
         p.step = Step::Waits(key.clone());
-        k.line(of).insert(name);
+        k.add(name, &p.call);
         if let Some(at) = k.idle.take() {
             self.idle.remove(&(at, key.clone()));
         }
@@ -93,7 +106,7 @@ impl<T> Machine<T> {
     /// A call waits under a key no more.
     pub(super) fn stops_waiting(&mut self, now: Time, key: &Bytes, name: u64) {
         let (Some(p), Some(k)) = (self.calls.get(&name), self.keys.get_mut(key)) else { return };
-        k.line(kind_of(&p.call)).remove(&name);
+        k.remove(name, &p.call);
         self.may_be_idle(now, key);
     }
     fn may_be_idle(&mut self, now: Time, key: &Bytes) {
@@ -133,7 +146,6 @@ impl<T> Machine<T> {
         }
         let line = self.line_of_key(key);
         let (Some(p), Some(k)) = (self.calls.get(&name), self.keys.get_mut(key)) else { return };
-        let of = kind_of(&p.call);
         match (k.heard, line) {
             (None, Some(line)) if self.lines[line].is_ready() => {
                 let channel = k.channel.clone();
@@ -147,7 +159,7 @@ impl<T> Machine<T> {
             // It was asked before the channel was heard, or elsewhere.
             (Some((line, from)), _) if p.line.map(usize::from) != Some(line) || p.sent_at < from => self.send(now, name),
             (Some(_), _) => {
-                self.stands(key, name, of);
+                self.stands(key, name);
                 self.set_due(now, key, due);
             }
         }
@@ -197,9 +209,9 @@ impl<T> Machine<T> {
             let calls = &self.calls;
             let untried = |n: &&u64| calls.get(n).is_some_and(|p| p.round != round);
             let Some(name) = k.takers.iter().find(untried).copied() else { break };
-            k.takers.remove(&name);
             k.trying += 1;
             if let Some(p) = self.calls.get_mut(&name) {
+                k.remove(name, &p.call);
                 p.round = round;
                 p.poked = Some(key.clone());
             }
