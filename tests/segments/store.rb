@@ -154,6 +154,9 @@ tell("closed twice") { store.close.equal?(store) }
 puts program("S.open(PATH) { |s| p s.take('k'), s.put('from', 'elsewhere'), s.keys; Process.kill(:KILL, $$) }")
 tell("opened again") { S.open(PATH) { |s| [s.equal?(store), s.take("from"), s.put("k", 4)] } }
 tell("closed by the block") { S.open(PATH) { |s| s.take("k") } }
+S.open(PATH) { |s| s.put("brief", 1, not_before: 0.02, ttl: 0.02) }
+sleep 0.1
+tell("what entered and ended while it was closed") { S.open(PATH) { |s| [s.take?("brief"), s.stat("brief").values_at(:segments, :last_index)] } }
 
 puts "-- refused"
 File.write(File.join(FOLDER, "notes.txt"), "remember the milk")

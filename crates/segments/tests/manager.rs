@@ -290,7 +290,7 @@ impl Run {
                 Due::Lapse(l) => self.model.back(self.now, l),
                 Due::Enter(k, n) => {
                     let (_, value, ttl) = self.model.keys[k].delayed.remove(n);
-                    self.model.enter(self.now, k, value, ttl);
+                    self.model.enter(at, k, value, ttl);
                 }
                 Due::End(k, turn) => {
                     let q = &mut self.model.keys[k].queue;

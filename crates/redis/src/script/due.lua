@@ -48,10 +48,11 @@ end
 local function catch_up(b, t)
   local changed
   while true do
-    local due = call('ZRANGEBYSCORE', b .. 't', '-inf', text(t), 'LIMIT', 0, 100)
+    local due = call('ZRANGEBYSCORE', b .. 't', '-inf', text(t), 'WITHSCORES', 'LIMIT', 0, 100)
     if #due == 0 then break end
     call('INCRBY', b .. 'i', '0')
-    for _, what in ipairs(due) do
+    for n = 1, #due, 2 do
+      local what = due[n]
       local kind, id = what:sub(1, 1), what:sub(2)
       call('ZREM', b .. 't', what)
       if kind == 'l' then
@@ -67,7 +68,8 @@ local function catch_up(b, t)
         if e then
           local _, _, ttl, _, flags = unpack_(ENTRY, e)
           call('HDEL', b .. 'x', id)
-          enter(b, t, ttl, flags, e:sub(VALUE))
+          -- It lasts from when it was due.
+          enter(b, tonumber(due[n + 1]), ttl, flags, e:sub(VALUE))
         end
       else
         local place = tonumber(id)

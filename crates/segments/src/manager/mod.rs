@@ -188,9 +188,14 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
             k.beside().delayed.insert(place, (timer, new));
             return Stored::Later;
         }
+        self.enter_at(now, key, new)
+    }
+    /// The same of one that enters, or was due to enter, at that time.
+    fn enter_at(&mut self, from: Time, key: KeyId, new: New<V>) -> Stored {
+        let Some(k) = self.keys.get_mut(key) else { return Stored::Later };
         self.counts.entered += 1;
         let (place, index) = (k.place(), k.index());
-        let ends = new.ttl.map(|ttl| Box::new(self.timers.set(now.saturating_add(ttl), Due::Ends(key, place))));
+        let ends = new.ttl.map(|ttl| Box::new(self.timers.set(from.saturating_add(ttl), Due::Ends(key, place))));
         let segment = Segment { index, value: new.value, owned: new.owned, changed: false, deliveries: 0 };
         if k.is_watched() {
             watch::tell(&mut self.watches, k, What::Put, &segment);
@@ -257,7 +262,8 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
                     let new = self.keys.get_mut(key).and_then(|k| k.beside.as_mut()?.delayed.remove(&place));
                     if let Some((_, new)) = new {
                         self.journal.gone(key, place);
-                        self.enter(now, key, New { not_before: None, ..new });
+                        let due = new.not_before.map_or(now, |at| at.min(now));
+                        self.enter_at(due, key, new);
                     }
                 }
                 Due::Ends(key, place) => {
