@@ -168,7 +168,7 @@ fn main() {
         .collect();
     names.sort();
     let one = names.into_iter().map(|n| Trial::test(n.clone(), move || program_prints(&n)));
-    let many = ["calls", "same", "same_waits", "watch", "cluster/code"]
+    let many = ["calls", "same", "same_waits", "order", "watch", "cluster/code"]
         .map(|n| Trial::test(format!("{n} on a cluster"), move || program_prints_on_cluster(n)));
     let trials = one.chain(many).map(|t| t.with_ignored_flag(missing));
     libtest_mimic::run(&arguments, trials.collect()).exit();

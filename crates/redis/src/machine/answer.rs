@@ -14,6 +14,8 @@ enum Next {
     Again,
     /// Nothing is there under this input's key, and something is due in so many milliseconds.
     Waits(usize, Option<u64>),
+    /// The put before it is not done.
+    Behind,
     Got(Vec<Entry>),
     /// Names that were found, and where to go on.
     Found(Vec<Vec<u8>>, Option<Vec<u8>>),
@@ -36,7 +38,7 @@ impl<T> Machine<T> {
             _ => read(p, &reply),
         };
         let poked = self.was_poked(name);
-        let found = !matches!(next, Next::Waits(..));
+        let found = !matches!(next, Next::Waits(..) | Next::Behind);
         match next {
             Next::Ends(Ok(done)) if self.is_copied(name) => self.await_copies(now, name, done),
             next => self.go_on(now, name, next),
@@ -63,7 +65,7 @@ impl<T> Machine<T> {
                 }
                 self.send(now, name);
             }
-            Next::Waits(..) if p.token.is_none() => {
+            Next::Waits(..) | Next::Behind if p.token.is_none() => {
                 self.remove(name);
             }
             Next::Waits(input, due) => {
@@ -79,6 +81,8 @@ impl<T> Machine<T> {
                     _ => self.end(name, Ok(Done::Nothing)),
                 }
             }
+            // That one waits, or has ended meanwhile.
+            Next::Behind => self.send(now, name),
             Next::Got(entries) => self.got(now, name, entries),
             Next::Found(names, more) => self.found(now, name, names, more),
             Next::Ends(result) => self.ends(now, name, result),
@@ -202,6 +206,7 @@ fn error(e: &[u8]) -> Next {
     let text = || -> Box<str> { String::from_utf8_lossy(e).into() };
     match e.split(|b| *b == b' ').next().unwrap_or_default() {
         b"NOSCRIPT" => Next::Load,
+        b"TRYAGAIN" => Next::Behind,
         b"LATE" => Next::Ends(Err(Trouble::Lost(text()))),
         b"MOVED" | b"ASK" => Next::Ends(Err(Trouble::Store(format!("{}: a cluster is named by redis+cluster://", text()).into()))),
         _ => Next::Ends(Err(Trouble::Store(text()))),
@@ -217,6 +222,7 @@ fn read<T>(p: &Pending<T>, reply: &Reply) -> Next {
     match (&p.call, yes) {
         (Call::Put(_), _) => match reply.number() {
             Some(-1) => Next::Waits(0, None),
+            Some(-2) => Next::Behind,
             Some(0) => Next::Ends(Ok(Done::Stored(None))),
             Some(i) if i > 0 => Next::Ends(Ok(Done::Stored(Some(i as u64)))),
             _ => nonsense(),

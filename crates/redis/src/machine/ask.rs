@@ -51,6 +51,9 @@ pub(super) fn lease_name(client: &str, number: u64) -> String {
 impl<T> Machine<T> {
     /// Sends a call, or its next step; without a connection it is sent when there is one.
     pub(super) fn send(&mut self, now: Time, name: u64) {
+        if self.follows_one_that_waits(name) {
+            return;
+        }
         if let Some(line) = self.way(now, name) {
             self.send_on(line, now, name);
         }
@@ -62,7 +65,7 @@ impl<T> Machine<T> {
         l.wrote();
         p.first_sent.get_or_insert(now);
         (p.line, p.sent_at) = (u16::try_from(line).ok(), l.written());
-        self.write(line, now, &mut p);
+        self.write(line, now, name, &mut p);
         match &mut p.step {
             Step::Confirms(_, _, sent) => *sent = true,
             step => *step = Step::Sent,
@@ -89,7 +92,7 @@ impl<T> Machine<T> {
         *kept = Some(now);
         KEEP
     }
-    fn write(&mut self, line: usize, now: Time, p: &mut Pending<T>) {
+    fn write(&mut self, line: usize, now: Time, name: u64, p: &mut Pending<T>) {
         if let How::Scan(..) = p.how {
             return self.write_scan(line, p);
         }
@@ -121,7 +124,7 @@ impl<T> Machine<T> {
                 let row = self.take_row(p);
                 let keep = self.keep(now, slot);
                 let Call::Put(Put { store, .. }) = &p.call else { return };
-                let before = self.put_before(slot, row, number);
+                let before = self.put_before(&store.key, name);
                 let mut c = self.lines[line].eval(Script::Put, guard, 4, if before.is_some() { 8 } else { 6 });
                 c.part(&ns.part(&store.key, b'i')).part(&ns.part(&store.key, b'q')).part(table.as_bytes()).part(registry.as_bytes());
                 c.number(row.into()).number(number).number(keep).part(how.as_bytes());

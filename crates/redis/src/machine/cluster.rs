@@ -4,7 +4,7 @@
 //! is known of the calls done there: a call whose reply was lost is asked for where its slot is now, and done once. Calls of one slot are under way on
 //! one line at a time. A call that was refused because its slot is elsewhere, is being moved, or is served by nobody, *holds* its slot: it is tried
 //! again by itself, and the others of the slot follow, in their order, when it was served. A node may refuse for a moment only: a put names
-//! the one that was sent before it, and is refused where that was.
+//! the one before it (`wait.rs`), and is refused where that was.
 //!
 //! A slot that is being moved is not served. Each script names a key that is never there (`Namespace::guard`), and a server that hands a slot on
 //! refuses commands of which it lacks a key. So no script fails in its midst because a key has gone before it.
@@ -87,8 +87,6 @@ struct Slot {
     /// So many calls are under way, on this line.
     flying: usize,
     line: usize,
-    /// Row and number of the last put among them.
-    put: Option<(u32, u64)>,
     hold: Option<Hold>,
     /// When the client's table there was kept last.
     kept: Option<Time>,
@@ -97,9 +95,6 @@ struct Slot {
 impl Slot {
     /// A call more is under way on this line.
     fn takes_off(&mut self, line: usize) {
-        if self.flying == 0 {
-            self.put = None;
-        }
         self.line = line;
         self.flying += 1;
     }
@@ -319,16 +314,6 @@ impl<T> Machine<T> {
         }
         self.park(now, name, slot, "");
         None
-    }
-    /// A put is sent: row and number of the one before it, if that is under way in this slot of a cluster.
-    /// One that is sent again among later ones follows none of them.
-    pub(super) fn put_before(&mut self, slot: Option<u16>, row: u32, number: u64) -> Option<(u32, u64)> {
-        let s = self.cluster.as_mut()?.slots.get_mut(&slot?)?;
-        let before = s.put.filter(|before| before.1 < number);
-        if before.is_some() || s.put.is_none() {
-            s.put = Some((row, number));
-        }
-        before
     }
     /// A call waits for its slot.
     fn park(&mut self, now: Time, name: u64, slot: u16, why: &str) {

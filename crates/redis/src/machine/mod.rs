@@ -218,6 +218,8 @@ pub struct Machine<T> {
     rows: BTreeSet<u32>,
     row_count: u32,
     keys: HashMap<Bytes, Key>,
+    /// Puts under way that are done in their order, by keys.
+    puts: HashMap<Bytes, BTreeSet<u64>>,
     /// Keys by their channels.
     channels: HashMap<Bytes, Bytes>,
     /// Keys under which something is due.
@@ -255,6 +257,7 @@ impl<T> Machine<T> {
             rows: BTreeSet::new(),
             row_count: 0,
             keys: HashMap::new(),
+            puts: HashMap::new(),
             channels: HashMap::new(),
             dues: BTreeSet::new(),
             idle: BTreeSet::new(),
@@ -374,6 +377,7 @@ impl<T> Machine<T> {
             how,
         };
         self.calls.insert(name, p);
+        self.stands_in_order(name);
         if self.lists_all(name) {
             self.begin_listing(now, name);
         } else if !self.joins_line(name) {
@@ -406,6 +410,7 @@ impl<T> Machine<T> {
             self.deadlines.remove(&(d, name));
         }
         self.rows.extend(p.row);
+        self.leaves_order(name, &p.call);
         self.leaves_slot(name, &p);
         match &p.call {
             Call::Commit { leases, .. } => leases.iter().for_each(|l| self.forget_lease(*l)),

@@ -49,6 +49,14 @@ fn kind_of(call: &Call<Bytes>) -> As {
     }
 }
 
+/// The key under which it is done after those that were made before it.
+fn ordered(call: &Call<Bytes>) -> Option<&[u8]> {
+    match call {
+        Call::Put(put) if put.wait && !put.store.update => Some(&put.store.key),
+        _ => None,
+    }
+}
+
 /// A take of the head of one key: it can be served when any can.
 fn is_simple(call: &Call<Bytes>) -> bool {
     matches!(call, Call::Get(ask) if matches!(ask.inputs[..], [(_, Kind::Take, None)]))
@@ -91,6 +99,45 @@ impl<T> Machine<T> {
         if if takes { k.simple == 0 } else { k.putters.is_empty() } {
             return false;
         }
+        let key = key.clone();
+        self.stands(&key, name);
+        true
+    }
+    /// A call is made. Puts that wait for room are done in the order in which they were made: each names the one before it to the store.
+    pub(super) fn stands_in_order(&mut self, name: u64) {
+        let Some(key) = self.calls.get(&name).and_then(|p| ordered(&p.call)) else { return };
+        match self.puts.get_mut(key) {
+            Some(all) => _ = all.insert(name),
+            None => _ = self.puts.insert(Bytes::copy_from_slice(key), BTreeSet::from([name])),
+        }
+    }
+    /// A call is over. Who waits behind it may try.
+    pub(super) fn leaves_order(&mut self, name: u64, call: &Call<Bytes>) {
+        let Some(key) = ordered(call) else { return };
+        if let Some(all) = self.puts.get_mut(key) {
+            all.remove(&name);
+            if all.is_empty() {
+                self.puts.remove(key);
+            }
+        }
+        let waits = |k: &Key| !k.putters.is_empty() && !k.putting && k.heard.is_some();
+        if let Some(key) = self.keys.get_key_value(key).filter(|(_, k)| waits(k)).map(|(key, _)| key.clone()) {
+            self.looks_soon(&key);
+        }
+    }
+    fn put_made_before(&self, key: &[u8], name: u64) -> Option<&super::Pending<T>> {
+        let before = self.puts.get(key)?.range(..name).next_back()?;
+        self.calls.get(before)
+    }
+    /// Row and number of the put before it that is under way.
+    pub(super) fn put_before(&self, key: &[u8], name: u64) -> Option<(u32, u64)> {
+        let p = self.put_made_before(key, name).filter(|_| self.puts.get(key).is_some_and(|all| all.contains(&name)))?;
+        Some((p.row?, p.number))
+    }
+    /// Where a put before it waits for room, it does so too.
+    pub(super) fn follows_one_that_waits(&mut self, name: u64) -> bool {
+        let Some(key) = self.calls.get(&name).and_then(|p| ordered(&p.call)) else { return false };
+        let Some(Step::Waits(key)) = self.put_made_before(key, name).map(|p| &p.step) else { return false };
         let key = key.clone();
         self.stands(&key, name);
         true
@@ -269,7 +316,10 @@ impl<T> Machine<T> {
             As::Putter => k.putting = false,
             _ => k.trying = k.trying.saturating_sub(1),
         }
-        if let Some(at) = k.due.replace(0) {
+        self.looks_soon(key);
+    }
+    fn looks_soon(&mut self, key: &Bytes) {
+        if let Some(at) = self.keys.get_mut(key).and_then(|k| k.due.replace(0)) {
             self.dues.remove(&(at, key.clone()));
         }
         self.dues.insert((0, key.clone()));

@@ -1,12 +1,19 @@
 -- KEYS: the key's i, its q, the client's table, the registry of names if there is one.
 -- ARGV: line, number, how long the table is kept, how (nothing: it is just put; or bits, 1: owned, 2: update, delay, ttl), name, its entry behind
--- the index, and line and number of the put that was sent before it, if its answer is awaited.
--- Gives the index; 0: it enters later; -1: the queue is full.
+-- the index, and line and number of the put under the key that was made before it and is not known to be done, if there is one.
+-- Gives the index; 0: it enters later; -1: the queue is full; -2: it was full for the put before.
 local number = ARGV[2] + 0
 local done = before(KEYS[3], ARGV[1], number)
 if done then return done end
 if done == false then return redis.error_reply(LATE) end
-if ARGV[7] and not has_seen(KEYS[3], ARGV[7], ARGV[8] + 0) then return redis.error_reply(EARLY) end
+if ARGV[7] then
+  local follows = is_done(KEYS[3], ARGV[7], ARGV[8] + 0)
+  if follows == nil then return redis.error_reply(EARLY) end
+  if not follows then
+    remember(KEYS[3], ARGV[1], number, SPECIAL, ARGV[3])
+    return -2
+  end
+end
 if ARGV[4] == '' then
   local last = call('GET', KEYS[1])
   if not last or last + 0 < SPECIAL then

@@ -18,8 +18,11 @@ local function remember(table, line, number, result, keep)
   if keep ~= '0' then call('PEXPIRE', table, keep) end
 end
 
--- Has the server looked at that call, or a later one of its line?
-local function has_seen(table, line, number)
+-- Was that call done? False: there was no room for it; nil: it was not looked at.
+local function is_done(table, line, number)
   local seen = call('HGET', table, line)
-  return seen and unpack_('>I8', seen) >= number
+  if not seen then return nil end
+  local last, result = unpack_('>I8I8', seen)
+  if last < number then return nil end
+  return last > number or result ~= SPECIAL
 end
