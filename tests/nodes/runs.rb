@@ -122,6 +122,19 @@ ensure
   $stderr = STDERR
 end
 
+# What was held in vain, while another input was missing, was not delivered.
+class Both < Kumihimo::CodeSegment
+  input :left, take: "left", from: "node2"
+  input :right, take: "right", from: "node3"
+  def run = put("deliveries", [input(:left).deliveries, input(:right).deliveries])
+end
+two.put("left", 1)
+waits = Both.start
+sleep 1.2
+three.put("right", 2)
+waits.join(timeout: 20)
+p here.take("deliveries", timeout: 20)
+
 # One input is this node's, and only looked at.
 class Near < Kumihimo::CodeSegment
   input :order, take: "order", from: "node2"

@@ -17,11 +17,12 @@ class Owners
   def letter = [S.local, *@all.values.compact].uniq.filter_map { |m| m.take?("dead") }[0]
 end
 
-# Inputs, each a name, what it does and a key; what the run does; and after how many tries what it took is a dead letter.
+# Inputs, each a name, what it does, a key, the index behind which it looks, and whether it gets them at run time; what the run does; and
+# after how many tries what it took is a dead letter.
 def plan(chance)
   inputs = Array.new(chance.rand(1..3)) do |i|
     kind = chance.rand(3) == 0 ? [:peek, "p"] : [:take, KEYS.sample(random: chance)]
-    [:"i#{i}", *kind]
+    [:"i#{i}", *kind, i == 0 && chance.rand(4) == 0 ? chance.rand(30) : nil, chance.rand(4) == 0]
   end
   acts = Array.new(chance.rand(4)) do
     input, key, value = inputs.sample(random: chance)[0], KEYS.sample(random: chance), VALUES.sample(random: chance)
@@ -46,7 +47,9 @@ def copied(value) = Marshal.load(Marshal.dump(value))
 # A code segment of a plan whose inputs and outputs are there. `seen` gets what its inputs show.
 def made(inputs, acts, tries, owners, seen)
   Class.new(Kumihimo::CodeSegment) do
-    inputs.each { |name, kind, key| input name, kind => owners.name(key), from: owners.of(key) }
+    inputs.each do |name, kind, key, after, late|
+      late ? input(name, kind => nil) : input(name, kind => owners.name(key), after:, from: owners.of(key))
+    end
     dead_letters "dead", tries: tries if tries
     define_method(:run) do
       seen.concat(inputs.map { |name,| input(name).then { |s| [name, s.index, copied(s.value), s.owned?, s.changed?, s.deliveries] } })
@@ -73,7 +76,9 @@ def outcome(inputs, acts, tries, owners)
   seen = []
   ends =
     begin
-      made(inputs, acts, tries, owners, seen).start.join
+      segment = made(inputs, acts, tries, owners, seen).new
+      inputs.each { |name, _, key, after, late| segment.set_key(name, owners.name(key), after, from: owners.of(key)) if late }
+      segment.start.join(timeout: 20)
       :ended
     rescue StandardError => error
       error.class
@@ -88,8 +93,12 @@ def brief(x) = x.inspect.gsub(/x{100,}/, "x..")[0, 500]
 
 # Would it wait for ever?
 def waits?(inputs, owners)
-  takes = inputs.select { |_, kind, _| kind == :take }.map(&:last).tally
-  takes.any? { |key, n| owners.key(key).size < n } || inputs.any? { |_, kind, key| kind == :peek && owners.key(key).size == 0 }
+  takes = inputs.select { |_, kind, _| kind == :take }.map { |input| input[2] }.tally
+  takes.any? { |key, n| owners.key(key).size < n } || inputs.any? do |_, _, key, after|
+    owners.key(key).peek?(:none, after:) == :none
+  rescue S::NotShared, S::StaleIndex
+    false
+  end
 end
 
 # `others`: by name the managers that have the keys, one for all of them or one each, nil for this node's.

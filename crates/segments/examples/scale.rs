@@ -1,6 +1,6 @@
 //! What a call takes, in nanoseconds, beside few and many others. To be run with `--release`; it judges nothing.
 
-use kumi_segments::{Asked, Hold, Input, Kind, LeaseId, Manager, New};
+use kumi_segments::{Asked, Back, Hold, Input, Kind, LeaseId, Manager, New};
 use std::time::Instant;
 
 type M = Manager<u64, u64>;
@@ -57,7 +57,7 @@ fn main() {
         time(&format!("take after the middle and back, {standing} stand there"), 3_000, |i| {
             let input = Input { after: Some(first + standing / 2), ..take(k) };
             let Ok(Asked::Here(a)) = m.get(i, &[input], Hold::Open, None, wake) else { panic!() };
-            let _ = m.give_back(i, a[0].lease.unwrap(), None, wake);
+            let _ = m.give_back(i, a[0].lease.unwrap(), Back::Same, wake);
         });
         time(&format!("take under a lease and commit, {standing} stand there"), 300_000, |i| {
             let _ = m.put(i, k, New::shared(i), wake);

@@ -5,7 +5,7 @@
 
 use kumi_chance::Chance;
 use kumi_segments::{
-    Answers, Asked, Claimed, Hold, Input, KeyId, Kind, LeaseId, Manager, New, Output, RequestId, Segment, Stored, Time, WatchId, What,
+    Answers, Asked, Back, Claimed, Hold, Input, KeyId, Kind, LeaseId, Manager, New, Output, RequestId, Segment, Stored, Time, WatchId, What,
 };
 #[cfg(debug_assertions)]
 use kumi_segments::{Bug, plant};
@@ -557,7 +557,7 @@ impl Run {
                     return true;
                 };
                 let left = self.c.percent(30).then(|| self.value());
-                let done = self.m.give_back(now, id, left, wake);
+                let done = self.m.give_back(now, id, left.map_or(Back::Same, Back::Changed), wake);
                 self.woken = woken;
                 if !self.catch_up() {
                     return false;

@@ -7,8 +7,8 @@ use crate::file::value::Value;
 use crate::handle::End;
 use crate::server::{Given, Open, Otherwise, Pending, Reply, Server};
 use kumi_segments::{
-    Answers, Ask, Asked, Call, Claimed, Done, Failure, Hold, Input, Kind, LeaseId, New, Output, Put, Refusal, RemoteSegment, Store, Stored,
-    Time, Trouble,
+    Answers, Ask, Asked, Back, Call, Claimed, Done, Failure, Hold, Input, Kind, LeaseId, New, Output, Put, Refusal, RemoteSegment, Store,
+    Stored, Time, Trouble,
 };
 use std::num::NonZeroUsize;
 
@@ -30,7 +30,7 @@ impl Server {
                 self.reply(number, p, result);
             }
             Call::GiveBack { lease, left } => {
-                let (lease, left) = (*lease, left.take());
+                let (lease, left) = (*lease, std::mem::replace(left, Back::Same));
                 let result = match self.leases.contains_key(&lease) {
                     true if self.rests() => {
                         self.give_back_later(lease, left);
@@ -157,7 +157,7 @@ impl Server {
         }
         self.group.ended.extend(ended);
     }
-    pub fn give_back(&mut self, lease: u64, left: Option<Value>) -> Result<Done<Value>, Trouble> {
+    pub fn give_back(&mut self, lease: u64, left: Back<Value>) -> Result<Done<Value>, Trouble> {
         let Some(held) = self.leases.get(&lease) else { return Err(refused(Refusal::LeaseOver)) };
         let (id, now, woken) = (held.id, self.time(), &mut self.woken);
         let done = self.machine.give_back(now, id, left.clone(), &mut |w: &Waiter| woken.push(*w));

@@ -11,7 +11,7 @@ use crate::handle::{End, Message, Shared};
 use crate::planted::Bug;
 use crate::watch::News;
 use bytes::Bytes;
-use kumi_segments::{Call, Done, Event, Failure, LeaseId, Outcome, Place, RequestId, Segment, Time, Trouble, WatchId};
+use kumi_segments::{Back, Call, Done, Event, Failure, LeaseId, Outcome, Place, RequestId, Segment, Time, Trouble, WatchId};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct Server {
     /// It could not be written: until then nothing is tried.
     rest: Option<(Time, Trouble)>,
     /// What comes back when the disk is there again.
-    back: Vec<(u64, Option<Value>)>,
+    back: Vec<(u64, Back<Value>)>,
     left: Vec<u64>,
     /// How long the last write took, and how many calls it was for.
     last: (Duration, usize),
@@ -93,7 +93,7 @@ pub struct Group {
     pub new_leases: Vec<u64>,
     pub ended: Vec<(u64, Held)>,
     /// What was given back.
-    pub back: Vec<(u64, Option<Value>)>,
+    pub back: Vec<(u64, Back<Value>)>,
     /// Answers that their callers did not want.
     pub left: Vec<(u64, Given)>,
 }
@@ -547,7 +547,7 @@ impl Server {
     pub fn rests(&self) -> bool {
         self.rest.is_some()
     }
-    pub fn give_back_later(&mut self, lease: u64, left: Option<Value>) {
+    pub fn give_back_later(&mut self, lease: u64, left: Back<Value>) {
         self.back.push((lease, left));
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use bytes::Bytes;
 use common::*;
-use kumi_segments::{Ask, Call, Done, Engine, Failure, Kind, Put, Refusal, Trouble, What};
+use kumi_segments::{Ask, Back, Call, Done, Engine, Failure, Kind, Put, Refusal, Trouble, What};
 use kumi_store::{Disk, Store, store};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, mpsc::Receiver};
@@ -67,7 +67,7 @@ fn what_was_leased_comes_back_in_its_place_with_one_more_delivery() {
     assert_eq!(over, Err(Trouble::Failure(Failure::Refused(Refusal::LeaseOver))));
     // What comes back regains its place, as it was left.
     let two = segment(s.ask(lease("k"))).unwrap();
-    s.ask(Call::GiveBack { lease: two.lease.unwrap(), left: Some("2 left".into()) }).unwrap();
+    s.ask(Call::GiveBack { lease: two.lease.unwrap(), left: Back::Changed("2 left".into()) }).unwrap();
     drop(s);
 
     let s = open(&disk);
@@ -125,7 +125,7 @@ fn large_values_stay_on_disk() {
     s.ask(update("k", of(102))).unwrap();
     let held = segment(s.ask(lease("k"))).unwrap();
     assert_eq!(held.value, of(102));
-    s.ask(Call::GiveBack { lease: held.lease.unwrap(), left: None }).unwrap();
+    s.ask(Call::GiveBack { lease: held.lease.unwrap(), left: Back::Same }).unwrap();
     // Later ones get their place when they are due.
     let soon = kumi_segments::Store { delay: Some(30_000_000), ..store("later", of(7)) };
     s.ask(Call::Put(Put { store: soon, wait: false })).unwrap();
@@ -257,7 +257,7 @@ fn a_full_disk_is_told_and_service_goes_on_when_there_is_room() {
     assert_eq!(stats(&s, "k").segments, there);
     assert_eq!(value(s.ask(peek("k"))), Some("0-".repeat(2000)));
     assert!(matches!(s.ask(put("k", "no")), Err(Trouble::Store(_))));
-    assert_eq!(s.ask(Call::GiveBack { lease: held.lease.unwrap(), left: None }), Ok(Done::Ok));
+    assert_eq!(s.ask(Call::GiveBack { lease: held.lease.unwrap(), left: Back::Same }), Ok(Done::Ok));
     disk.room(None);
     // A while after the last try it is tried again: the while is as long as that try took.
     let stored = (0..3000).find_map(|_| {

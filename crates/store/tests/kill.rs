@@ -6,7 +6,7 @@ mod common;
 
 use common::book::*;
 use common::*;
-use kumi_segments::{Call, Trouble};
+use kumi_segments::{Back, Call, Trouble};
 use kumi_store::{Store, store};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ fn child() {
                             say(&format!("L {n} {}", l.deliveries));
                             let lease = l.lease.unwrap();
                             if chance.below(5) == 0 {
-                                s.ask(Call::GiveBack { lease, left: None }).unwrap();
+                                s.ask(Call::GiveBack { lease, left: Back::Same }).unwrap();
                                 continue;
                             }
                             say(&format!("C {n}"));

@@ -6,7 +6,7 @@ mod common;
 
 use common::book::*;
 use common::*;
-use kumi_segments::{Call, Engine, Trouble};
+use kumi_segments::{Back, Call, Engine, Trouble};
 use kumi_store::{Bug, Store, store};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -75,7 +75,7 @@ fn drive(s: &Store, book: &mut Book, chance: &mut Chance) -> Result<(), String> 
             let outputs = vec![store("x", text(v)), store("y", text(v))];
             let lease = l.lease.unwrap();
             if chance.below(5) == 0 {
-                over |= s.ask(Call::GiveBack { lease, left: None }).is_err();
+                over |= s.ask(Call::GiveBack { lease, left: Back::Same }).is_err();
                 continue;
             }
             match s.ask(Call::Commit { leases: vec![lease], outputs }) {

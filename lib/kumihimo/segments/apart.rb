@@ -93,6 +93,7 @@ module Kumihimo
         end
         Thread.exit unless @lock.synchronize { @runs = !@cancelled }
         Apart.count(1)
+        @began = true
         broken = @held.find(&:error)
         raise broken.error if broken
       end
@@ -127,7 +128,7 @@ module Kumihimo
 
       def give_back
         @done = true
-        give_back_held(@held, true)
+        give_back_held(@held, @began)
       end
 
       private
@@ -166,12 +167,12 @@ module Kumihimo
         __same(node, HERE) ? Local.commit(leases, outputs) : Segments.manager_of(node).__commit(leases, outputs)
       end
 
-      # Owned values come back as they were left.
-      def give_back_held(held, left)
+      # Owned values come back as the run left them. Where none began, it is as if nothing had been taken.
+      def give_back_held(held, began)
         held&.each do |h|
           next unless h&.lease
-          value = left && h.owned && !h.error ? h.value : NOTHING
-          __same(h.node, HERE) ? Local.give_back(h.lease, value) : Segments.manager_of(h.node).__give_back(h.lease, value)
+          value = began && h.owned && !h.error ? h.value : NOTHING
+          __same(h.node, HERE) ? Local.give_back(h.lease, value, began) : Segments.manager_of(h.node).__give_back(h.lease, value, began)
         rescue Segments::Error
           # Then it has come back by itself, or is gone with its node.
         end
@@ -201,8 +202,8 @@ module Kumihimo
           done || raise(LeaseOver, "the lease was over: somebody else may have the segment")
         end
 
-        def self.give_back(lease, value)
-          __seg_give_back_held(lease, value)
+        def self.give_back(lease, value, seen)
+          __seg_give_back_held(lease, value, seen)
         end
       end
     end

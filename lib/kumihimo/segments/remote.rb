@@ -398,12 +398,13 @@ module Kumihimo
       # Leases last so many seconds from now on; LeaseOver where one of them is over.
       def __extend(leases, seconds) = __ended(__seg_call_extend(@peer, leases, (seconds * 1_000_000_000).to_i), nil, false)
 
-      def __give_back(lease, value = NOTHING)
+      # seen: false: it is as if it had not been taken.
+      def __give_back(lease, value, seen)
         begin
-          call = __seg_call_give_back(@peer, lease, value)
+          call = __seg_call_give_back(@peer, lease, value, seen)
         rescue NotTransferable
           __seg_rehearse(value)
-          call = __seg_call_give_back(@peer, lease, value)
+          call = __seg_call_give_back(@peer, lease, value, seen)
         end
         __ended(call, nil, false)
       end

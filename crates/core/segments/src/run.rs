@@ -10,7 +10,7 @@ use crate::runs::{Given, Run, leases};
 use crate::state::{Inner, Local, Made, Woken, made};
 use crate::wait::{fail, not_shared, stale, unreadable};
 use crate::{clock, leaf};
-use kumi_segments::{Asked, Hold, Input, LeaseId, New, Output, Waiter};
+use kumi_segments::{Asked, Back, Hold, Input, LeaseId, New, Output, Waiter};
 use kumi_vm::*;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering::Relaxed;
@@ -437,7 +437,7 @@ fn give_back(cx: &mut Cx, made: &'static Made, run: &Given, woken: &mut Woken) {
     for (g, left) in run.inputs.iter().zip(left).rev() {
         let Some(lease) = g.lease else { continue };
         let now = inner.now();
-        let (_, w) = inner.act(|m, w| m.give_back(now, lease, left, w));
+        let (_, w) = inner.act(|m, w| m.give_back(now, lease, left.map_or(Back::Same, Back::Changed), w));
         woken.join(w);
     }
     inner.runs.over(run.run, woken);

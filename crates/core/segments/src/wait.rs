@@ -9,7 +9,7 @@ use crate::keys::{known, named, with_key};
 use crate::put::{UPDATE, cell_for, how, new_of, trace_value};
 use crate::state::{Bell, Local, Made, Shared, made};
 use crate::{clock, leaf};
-use kumi_segments::{Answer, Asked, Claimed, Hold, Input, Kind, LeaseId, Output, RequestId, Segment, Stale, Stored, Waiter};
+use kumi_segments::{Answer, Asked, Back, Claimed, Hold, Input, Kind, LeaseId, Output, RequestId, Segment, Stale, Stored, Waiter};
 use kumi_vm::*;
 use parking_lot::Mutex;
 use slotmap::{Key as _, KeyData};
@@ -24,7 +24,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_room", 5, room),
     leaf("__seg_hold", 1, hold),
     leaf("__seg_commit_held", 2, commit_held),
-    leaf("__seg_give_back_held", 2, give_back_held),
+    leaf("__seg_give_back_held", 3, give_back_held),
     leaf("__seg_wait", 2, wait),
     leaf("__seg_leave", 1, leave),
     leaf("__seg_made", 3, made_segment),
@@ -347,11 +347,15 @@ fn commit_held(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     woken.wake(cx);
     Ok(Value::bool(done.is_ok()))
 }
-/// `__seg_give_back_held(lease, value)`: the object that stands for nothing: as it was.
+/// `__seg_give_back_held(lease, value, seen)`: the object that stands for nothing: as it was.
 fn give_back_held(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let Some(lease) = lease_of(a[0]) else { return Ok(Value::FALSE) };
-    let left = (a[1] != made.none).then(|| Cell::of(a[1]));
+    let left = match (a[2].truthy(), a[1] == made.none) {
+        (false, _) => Back::Unseen,
+        (true, true) => Back::Same,
+        (true, false) => Back::Changed(Cell::of(a[1])),
+    };
     // It may come to stand in any queue of the manager's: the root marks it until its key's cell does.
     cx.heap.publish(a[1]);
     let key = made.shared.lock().node.manager().key_of(lease);

@@ -2,7 +2,7 @@
 
 use super::{CALLS, In, Out, PARTS};
 use bytes::Bytes;
-use kumi_segments::{Ask, Body, Call, FromClient, Kind, Put, Watch};
+use kumi_segments::{Ask, Back, Body, Call, FromClient, Kind, Put, Watch};
 use kumi_wire::WireError;
 
 const SYNC: u8 = 1;
@@ -19,6 +19,9 @@ const LIMIT: u8 = 11;
 const WATCH: u8 = 12;
 const NEXT: u8 = 13;
 const UNWATCH: u8 = 14;
+
+/// Behind one that is given back.
+const UNSEEN: u8 = 1;
 
 /// Appends a client's message to `out`, which is empty.
 pub fn encode_client(m: &FromClient<Bytes>, out: &mut Out) {
@@ -65,9 +68,12 @@ fn call(number: u64, call: &Call<Bytes>, out: &mut Out) {
         }
         Call::GiveBack { lease, left } => {
             begin(GIVE_BACK);
-            out.fields().fixed(*lease).flag(left.is_some());
-            if let Some(left) = left {
-                out.value(left);
+            out.fields().fixed(*lease).flag(left.value().is_some());
+            match left {
+                Back::Same => {}
+                Back::Changed(left) => out.value(left),
+                // Older ones do not read it.
+                Back::Unseen => _ = out.fields().byte(UNSEEN),
             }
         }
         Call::Extend { leases, long } => {
@@ -151,7 +157,12 @@ fn the_call(tag: u8, i: &mut In<'_>) -> Result<Call<Bytes>, WireError> {
         COMMIT => Call::Commit { leases: leases(i)?, outputs: i.list(PARTS, In::store)? },
         GIVE_BACK => {
             let (lease, changed) = (i.fields.fixed()?, i.fields.flag()?);
-            Call::GiveBack { lease, left: if changed { Some(i.value()?) } else { None } }
+            let left = match changed {
+                true => Back::Changed(i.value()?),
+                false if !i.fields.is_empty() && i.fields.byte()? == UNSEEN => Back::Unseen,
+                false => Back::Same,
+            };
+            Call::GiveBack { lease, left }
         }
         EXTEND => Call::Extend { leases: leases(i)?, long: i.fields.number()? },
         LEAVE => Call::Leave(i.fields.number()?),

@@ -1,7 +1,7 @@
 use super::owner::WHATS;
 use super::*;
 use kumi_segments::{
-    Ask, Body, Call, Done, Event, FromClient, FromOwner, KeyStats, Kind, Put, Refusal, RemoteSegment, Reply, Stored, Watch,
+    Ask, Back, Body, Call, Done, Event, FromClient, FromOwner, KeyStats, Kind, Put, Refusal, RemoteSegment, Reply, Stored, Watch,
 };
 
 fn bytes(out: &mut Out) -> Bytes {
@@ -47,8 +47,9 @@ fn client_messages() -> Vec<FromClient<Bytes>> {
         }),
         Call::Get(Ask { inputs: Vec::new(), lease: None, wait: false }),
         Call::Commit { leases: vec![1, u64::MAX], outputs: values().into_iter().map(|v| store("k", v)).collect() },
-        Call::GiveBack { lease: 3, left: None },
-        Call::GiveBack { lease: 3, left: Some(Bytes::from_static(b"left")) },
+        Call::GiveBack { lease: 3, left: Back::Same },
+        Call::GiveBack { lease: 3, left: Back::Unseen },
+        Call::GiveBack { lease: 3, left: Back::Changed(Bytes::from_static(b"left")) },
         Call::Extend { leases: vec![9], long: u64::MAX },
         Call::Leave(77),
         Call::Names { prefix: b"n".to_vec(), after: None, most: u32::MAX },

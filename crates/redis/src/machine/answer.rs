@@ -4,7 +4,7 @@ use super::ask::lease_name;
 use super::{Ended, Entry, How, Machine, Pending, Step};
 use crate::resp::Reply;
 use bytes::Bytes;
-use kumi_segments::{Ask, Call, Done, Failure, KeyStats, Kind, Refusal, Time, Trouble};
+use kumi_segments::{Ask, Back, Call, Done, Failure, KeyStats, Kind, Refusal, Time, Trouble};
 use std::num::NonZeroUsize;
 
 /// What a reply comes to.
@@ -121,7 +121,7 @@ impl<T> Machine<T> {
             let held: Vec<_> = takes.iter().map(|n| lease(ask, *n)).collect();
             self.remove(name);
             for h in held {
-                self.make(now, Call::GiveBack { lease: 0, left: None }, None, None, vec![h], How::Unseen);
+                self.make(now, Call::GiveBack { lease: 0, left: Back::Same }, None, None, vec![h], How::Unseen);
             }
             return;
         }
@@ -168,7 +168,7 @@ impl<T> Machine<T> {
     }
     /// What was taken for good stands again, as if nobody had seen it.
     pub(super) fn stand_again(&mut self, now: Time, key: Bytes, whole: Bytes) {
-        self.make(now, Call::GiveBack { lease: 0, left: Some(whole) }, None, None, vec![(key, String::new())], How::Entry);
+        self.make(now, Call::GiveBack { lease: 0, left: Back::Changed(whole) }, None, None, vec![(key, String::new())], How::Entry);
     }
     fn found(&mut self, now: Time, name: u64, names: Vec<Vec<u8>>, more: Option<Vec<u8>>) {
         let Some(p) = self.calls.get_mut(&name) else { return };

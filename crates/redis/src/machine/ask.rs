@@ -5,7 +5,7 @@ use super::{How, KEEP, MS, Machine, Pending, Step};
 use crate::resp::{Command, command};
 use crate::script::Script;
 use bytes::Bytes;
-use kumi_segments::{Call, Kind, Put, Store, Time};
+use kumi_segments::{Back, Call, Kind, Put, Store, Time};
 
 /// Names that one command looks at.
 pub(super) const PAGE: u32 = 500;
@@ -173,12 +173,18 @@ impl<T> Machine<T> {
                 let how: &[u8] = match (p.how, &left) {
                     (How::Unseen, _) => b"unseen",
                     (How::Entry, _) => b"entry",
-                    (_, Some(_)) => b"left",
-                    (_, None) => b"as",
+                    (_, Back::Unseen) => b"unseen",
+                    (_, Back::Changed(_)) => b"left",
+                    (_, Back::Same) => b"as",
                 };
                 let mut c = self.lines[line].eval(Script::GiveBack, guard, 2, 6);
                 c.part(table.as_bytes()).part(&main(key));
-                c.number(row.into()).number(number).number(keep).part(lease.as_bytes()).part(how).part(left.as_deref().unwrap_or(b""));
+                c.number(row.into())
+                    .number(number)
+                    .number(keep)
+                    .part(lease.as_bytes())
+                    .part(how)
+                    .part(left.value().map_or(b"", |v| &v[..]));
             }
             Call::Extend { long, .. } => {
                 let mut c = self.lines[line].eval(Script::Extend, guard, p.held.len(), 1 + p.held.len());

@@ -27,7 +27,7 @@ pub use line::{Broken, News};
 
 use crate::names::Namespace;
 use bytes::Bytes;
-use kumi_segments::{Call, Done, Event, Failure, Outcome, Refusal, RemoteSegment, Time, Trouble};
+use kumi_segments::{Back, Call, Done, Event, Failure, Outcome, Refusal, RemoteSegment, Time, Trouble};
 use lease::Held;
 use line::Line;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -449,7 +449,7 @@ impl<T> Machine<T> {
         given.into_iter().for_each(|name| self.leave(now, name));
         let held: Vec<u64> = self.renewals.iter().map(|x| x.1).collect();
         for lease in held {
-            let call = Call::GiveBack { lease, left: None };
+            let call = Call::GiveBack { lease, left: Back::Same };
             let held = self.names_of_leases(&call);
             self.stop_renewing(lease);
             self.make(now, call, None, None, held, How::Asked);

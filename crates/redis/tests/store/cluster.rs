@@ -6,7 +6,7 @@ use crate::server::{Server, lease_ends, port};
 use bytes::Bytes;
 use kumi_redis::names::{Namespace, slot};
 use kumi_redis::{Settings, Store};
-use kumi_segments::{Call, Done, Engine, Kind, Outcome, Refusal, Trouble, What};
+use kumi_segments::{Back, Call, Done, Engine, Kind, Outcome, Refusal, Trouble, What};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -62,7 +62,7 @@ fn calls_on_all_shards() {
         // Leases, ends of them, and what comes back.
         c.put(k, "c");
         let held = c.lease(k, 60_000);
-        assert_eq!(c.call(Call::GiveBack { lease: held.lease.unwrap(), left: Some("left".into()) }), Ok(Done::Ok));
+        assert_eq!(c.call(Call::GiveBack { lease: held.lease.unwrap(), left: Back::Changed("left".into()) }), Ok(Done::Ok));
         let held = c.lease(k, 20_000);
         assert_eq!((text(&held), held.deliveries), ("left".into(), 2));
         assert_eq!(c.call(Call::Extend { leases: vec![held.lease.unwrap()], long: 60_000 * MS }), Ok(Done::Ok));

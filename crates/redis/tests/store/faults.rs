@@ -3,7 +3,7 @@
 use crate::client::{Begun, Client, get, put, store, take, text, trouble};
 use crate::server::{Proxy, Sentinel, Server, port};
 use kumi_redis::Settings;
-use kumi_segments::{Call, Done, Engine, Kind, Trouble};
+use kumi_segments::{Back, Call, Done, Engine, Kind, Trouble};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -55,7 +55,7 @@ fn lost_replies_do_nothing_twice() {
     assert_eq!(lose(Call::Commit { leases, outputs: vec![store("out", "x")] }), Ok(Done::Ok));
     assert_eq!((sure.size("out"), sure.stats("k").leased), (1, 0));
     let held = c.lease("k", 60_000);
-    assert_eq!(lose(Call::GiveBack { lease: held.lease.unwrap(), left: None }), Ok(Done::Ok));
+    assert_eq!(lose(Call::GiveBack { lease: held.lease.unwrap(), left: Back::Same }), Ok(Done::Ok));
     assert_eq!(sure.drain("k"), ["3", "4", "5"]);
     // Who asks again for the end of a lease that was over hears so.
     c.put("k", "6");

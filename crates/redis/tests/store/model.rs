@@ -3,7 +3,7 @@
 use crate::client::{Begun, Client, MS, get, put, refused, store, take, text};
 use crate::server::{Server, lease_ends};
 use bytes::Bytes;
-use kumi_segments::{Call, Done, Engine, Failure, Kind, Put, Refusal, Trouble, What};
+use kumi_segments::{Back, Call, Done, Engine, Failure, Kind, Put, Refusal, Trouble, What};
 use std::time::{Duration, Instant};
 
 /// Longer than any test.
@@ -156,8 +156,8 @@ fn a_commit_is_one_step() {
     c.put("a", "5");
     let l = c.lease("a", 10_000).lease.unwrap();
     assert_eq!(c.call(Call::Extend { leases: vec![l], long: 20_000 * MS }), Ok(Done::Ok));
-    assert_eq!(c.call(Call::GiveBack { lease: l, left: Some(Bytes::from_static(b"five")) }), Ok(Done::Ok));
-    assert_eq!(c.call(Call::GiveBack { lease: l, left: None }), refused(Refusal::LeaseOver));
+    assert_eq!(c.call(Call::GiveBack { lease: l, left: Back::Changed(Bytes::from_static(b"five")) }), Ok(Done::Ok));
+    assert_eq!(c.call(Call::GiveBack { lease: l, left: Back::Same }), refused(Refusal::LeaseOver));
     let s = c.get(take("a"));
     assert_eq!((text(&s[0]), s[0].changed, s[0].deliveries), ("five".into(), true, 2));
 }
@@ -168,7 +168,7 @@ fn what_comes_back_regains_its_place() {
         c.put("k", v);
     }
     let held: Vec<u64> = (0..3).map(|_| c.lease("k", 10_000).lease.unwrap()).collect();
-    let back = |l| assert_eq!(c.call(Call::GiveBack { lease: l, left: None }), Ok(Done::Ok));
+    let back = |l| assert_eq!(c.call(Call::GiveBack { lease: l, left: Back::Same }), Ok(Done::Ok));
     back(held[2]);
     back(held[0]);
     // An update meets the head that is there.
@@ -198,7 +198,7 @@ fn times() {
     assert_eq!(c.drain("t"), ["a", "c"]);
     // What is leased does not end meanwhile; its time was over before the other's, and it does not stand again.
     assert_eq!((c.stats("u").leased, c.size("u")), (1, 0));
-    assert_eq!(c.call(Call::GiveBack { lease: held.lease.unwrap(), left: None }), Ok(Done::Ok));
+    assert_eq!(c.call(Call::GiveBack { lease: held.lease.unwrap(), left: Back::Same }), Ok(Done::Ok));
     assert_eq!((c.stats("u").leased, c.size("u")), (0, 0));
     // One that waits for its time, and then has one to end.
     let b = c.begin(get(&[("t", Kind::Peek, None)], None, true));
@@ -427,7 +427,7 @@ fn watches() {
     other.store(kumi_segments::Store { update: true, ..store("k", "2") });
     other.store(kumi_segments::Store { owned: true, ..store("k", "mine") });
     let held = other.lease("k", 10_000);
-    other.call(Call::GiveBack { lease: held.lease.unwrap(), left: None }).unwrap();
+    other.call(Call::GiveBack { lease: held.lease.unwrap(), left: Back::Same }).unwrap();
     other.store(kumi_segments::Store { ttl: Some(50 * MS), ..store("k", "short") });
     let value = |t: &str| Some(t.to_owned());
     let expected = vec![

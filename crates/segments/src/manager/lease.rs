@@ -38,6 +38,38 @@ pub struct Fenced {
     pub lease: LeaseId,
 }
 
+/// How a segment comes back to its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Back<V> {
+    /// As it was.
+    Same,
+    /// With the value as its taker left it, which it may have changed.
+    Changed(V),
+    /// Nobody has seen it: it is as if it had not been taken.
+    Unseen,
+}
+
+impl<V> Back<V> {
+    /// The value, if it may have changed.
+    pub fn value(&self) -> Option<&V> {
+        match self {
+            Back::Changed(v) => Some(v),
+            _ => None,
+        }
+    }
+    /// The same with the value made another.
+    ///
+    /// # Errors
+    /// That of `f`.
+    pub fn try_map<U, E>(self, f: impl FnOnce(V) -> Result<U, E>) -> Result<Back<U>, E> {
+        Ok(match self {
+            Back::Same => Back::Same,
+            Back::Changed(v) => Back::Changed(f(v)?),
+            Back::Unseen => Back::Unseen,
+        })
+    }
+}
+
 impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
     pub(super) fn lease(&mut self, now: Time, key: KeyId, entry: Entry<V>, hold: super::Hold) -> LeaseId {
         self.journal.stands(key, entry.place, &entry.segment, entry.ends.as_ref().map(|t| t.at()));
@@ -123,16 +155,20 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
         self.settle(now, wake);
         Ok(())
     }
-    /// A segment comes back to its place. `left`: the value as its taker left it, which it may have changed.
+    /// A segment comes back to its place.
     ///
     /// # Errors
     /// The lease is over.
-    pub fn give_back(&mut self, now: Time, lease: LeaseId, left: Option<V>, wake: &mut impl Wake<W>) -> Result<(), Fenced> {
+    pub fn give_back(&mut self, now: Time, lease: LeaseId, left: Back<V>, wake: &mut impl Wake<W>) -> Result<(), Fenced> {
         self.catch_up(now, wake);
         let Some(l) = self.leases.get_mut(lease) else { return Err(Fenced { lease }) };
-        if let Some(v) = left {
-            l.entry.segment.value = v;
-            l.entry.segment.changed = true;
+        match left {
+            Back::Same => {}
+            Back::Unseen => l.entry.segment.unsee(),
+            Back::Changed(v) => {
+                l.entry.segment.value = v;
+                l.entry.segment.changed = true;
+            }
         }
         self.put_back(now, lease);
         self.settle(now, wake);
@@ -143,13 +179,7 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
     /// # Errors
     /// The lease is over.
     pub fn undo(&mut self, now: Time, lease: LeaseId, wake: &mut impl Wake<W>) -> Result<(), Fenced> {
-        self.catch_up(now, wake);
-        if !self.leases.contains_key(lease) {
-            return Err(Fenced { lease });
-        }
-        self.put_back_unseen(now, lease);
-        self.settle(now, wake);
-        Ok(())
+        self.give_back(now, lease, Back::Unseen, wake)
     }
     /// Everybody is gone who waits or holds a segment: what they had comes back, an owned segment as one that may have changed.
     pub fn abandon(&mut self, now: Time, wake: &mut impl Wake<W>) {
@@ -206,7 +236,7 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
     /// Without settling.
     pub(super) fn put_back_unseen(&mut self, now: Time, lease: LeaseId) {
         if let Some(l) = self.leases.get_mut(lease) {
-            l.entry.segment.deliveries = l.entry.segment.deliveries.saturating_sub(1);
+            l.entry.segment.unsee();
         }
         self.put_back(now, lease);
     }

@@ -20,7 +20,7 @@ mod watch;
 
 pub use journal::{Journal, KeyCounts, Place};
 pub use keys::KeyStats;
-pub use lease::{Fenced, Output};
+pub use lease::{Back, Fenced, Output};
 pub use request::{Answer, Answers, Asked, Claimed, Hold, Input, Kind, Stale};
 pub use survey::{Counts, Sum};
 pub use watch::{Event, What};
@@ -62,6 +62,13 @@ pub struct Segment<V> {
     pub changed: bool,
     /// How often it was taken.
     pub deliveries: u32,
+}
+
+impl<V> Segment<V> {
+    /// It was taken, and nobody has seen it.
+    fn unsee(&mut self) {
+        self.deliveries = self.deliveries.saturating_sub(1);
+    }
 }
 
 /// What is put.

@@ -36,7 +36,7 @@ impl<V> Call<V> {
             Call::Commit { leases, outputs } => {
                 Call::Commit { leases, outputs: outputs.into_iter().map(|o| o.try_map(f)).collect::<Result<_, E>>()? }
             }
-            Call::GiveBack { lease, left } => Call::GiveBack { lease, left: left.map(&mut *f).transpose()? },
+            Call::GiveBack { lease, left } => Call::GiveBack { lease, left: left.try_map(&mut *f)? },
             Call::Extend { leases, long } => Call::Extend { leases, long },
             Call::Leave(n) => Call::Leave(n),
             Call::Names { prefix, after, most } => Call::Names { prefix, after, most },
@@ -50,7 +50,7 @@ impl<V> Call<V> {
         match self {
             Call::Put(p) => f(&p.store.value),
             Call::Commit { outputs, .. } => outputs.iter().for_each(|o| f(&o.value)),
-            Call::GiveBack { left, .. } => left.iter().for_each(f),
+            Call::GiveBack { left, .. } => left.value().into_iter().for_each(f),
             Call::Get(_)
             | Call::Extend { .. }
             | Call::Leave(_)

@@ -1,7 +1,7 @@
 //! What a client and an owner say to each other. How it is written is the affair of `kumi-link`; values are whatever the two
 //! sides of a connection make of them.
 
-use crate::manager::{Event, KeyStats, Kind, Stored, Time};
+use crate::manager::{Back, Event, KeyStats, Kind, Stored, Time};
 
 /// A client's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,12 +80,12 @@ pub enum Call<V> {
         /// What is put.
         outputs: Vec<Store<V>>,
     },
-    /// Gives a segment back, with the value as it was left if that may have changed.
+    /// Gives a segment back.
     GiveBack {
         /// Its lease.
         lease: u64,
-        /// The value.
-        left: Option<V>,
+        /// How. An older owner takes what nobody has seen for what is as it was.
+        left: Back<V>,
     },
     /// Leases last so long from now on.
     Extend {

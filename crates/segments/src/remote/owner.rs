@@ -14,7 +14,7 @@ use super::message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal,
 use super::rules::{Act, Rules};
 use super::spans::Spans;
 use crate::manager::{
-    Answer, Answers, Asked, Claimed, Event, Hold, Input, KeyId, LeaseId, Manager, New, Output, RequestId, Stored, Time, Wake, WatchId,
+    Answer, Answers, Asked, Back, Claimed, Event, Hold, Input, KeyId, LeaseId, Manager, New, Output, RequestId, Stored, Time, Wake, WatchId,
 };
 use crate::planted::{Bug, planted};
 use slotmap::{Key, KeyData};
@@ -773,7 +773,7 @@ pub(super) fn drop_call<V: Clone, W>(
         State::Watching(_) => {}
         State::Answered(_, leases, _) => {
             for l in leases {
-                let _ = m.give_back(now, l, None, wake);
+                let _ = m.give_back(now, l, Back::Same, wake);
             }
         }
     }

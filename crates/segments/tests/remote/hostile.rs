@@ -3,7 +3,7 @@
 use crate::pair::{MS, Out, Pair, SECOND, put, take};
 use kumi_chance::Chance;
 use kumi_segments::{
-    Ask, Body, Call, Client, ClientOptions, Done, FromClient, FromOwner, Kind, Node, NodeOptions, Put, Refusal, Reply, Store,
+    Ask, Back, Body, Call, Client, ClientOptions, Done, FromClient, FromOwner, Kind, Node, NodeOptions, Put, Refusal, Reply, Store,
 };
 
 /// Small, huge, or anything.
@@ -43,7 +43,7 @@ fn any_call(c: &mut Chance) -> Call<u64> {
             Call::Get(Ask { inputs, lease: (c.below(2) == 0).then(|| number(c)), wait: c.below(3) > 0 })
         }
         6 => Call::Commit { leases: numbers(c), outputs: (0..c.below(6)).map(|_| any_store(c)).collect() },
-        7 => Call::GiveBack { lease: number(c), left: None },
+        7 => Call::GiveBack { lease: number(c), left: Back::Same },
         8 => Call::Extend { leases: numbers(c), long: number(c) },
         9 => Call::Leave(number(c)),
         10 => Call::Limit(key(c), number(c)),

@@ -4,7 +4,7 @@ use crate::book::{FIFO, KEYS, LIMITED, LOG, STATE};
 use crate::plan::{ACTIVE, LEASE, MS, Mix};
 use crate::world::World;
 use kumi_chance::Chance;
-use kumi_segments::{Ask, Call, Done, Failure, Kind, Put, Refusal, Store};
+use kumi_segments::{Ask, Back, Call, Done, Failure, Kind, Put, Refusal, Store};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Job {
@@ -191,7 +191,7 @@ impl World {
         let outputs = actor.chance.between(1, 2);
         let leases: Vec<u64> = held.iter().map(|h| h.0).collect();
         let values: Vec<u64> = held.iter().map(|h| h.1).collect();
-        let give_back = |l: u64| Call::GiveBack { lease: l, left: None };
+        let give_back = |l: u64| Call::GiveBack { lease: l, left: Back::Same };
         if how < 3 {
             // It gives back; now and then it commits nevertheless, which must be refused.
             for l in &leases[1..] {

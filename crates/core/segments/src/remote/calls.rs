@@ -11,7 +11,7 @@ use crate::leaf;
 use crate::put::{OWNED, UPDATE, how};
 use crate::state::{Made, made};
 use crate::wait::{FILL_HELD, Shown, after, fail, kind, not_shared};
-use kumi_segments::{Act, Ask, Call, Done, Failure, Kind, Put, Refusal, RemoteSegment, Rule, Rules, Store, Stored, Time, Trouble};
+use kumi_segments::{Act, Ask, Back, Call, Done, Failure, Kind, Put, Refusal, RemoteSegment, Rule, Rules, Store, Stored, Time, Trouble};
 use kumi_vm::*;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -29,7 +29,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_call_put_some", 6, call_put_some),
     leaf("__seg_call_get", 4, call_get),
     leaf("__seg_call_commit", 3, call_commit),
-    leaf("__seg_call_give_back", 3, call_give_back),
+    leaf("__seg_call_give_back", 4, call_give_back),
     leaf("__seg_call_extend", 3, call_extend),
     leaf("__seg_call_about", 3, call_about),
     leaf("__seg_call_wait", 3, call_wait),
@@ -461,11 +461,15 @@ fn lease_of(cx: &mut Cx, v: Value) -> Result<u64, Exit> {
         None => Err(cx.type_error("no lease")),
     }
 }
-/// `__seg_call_give_back(peer, lease, value)`: undef: as it was.
+/// `__seg_call_give_back(peer, lease, value, seen)`: the object that stands for nothing: as it was.
 fn call_give_back(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let lease = lease_of(cx, a[1])?;
     let none = made(cx)?.none;
-    let left = if a[2] == none { None } else { Some(Cell::of(a[2]).encode(cx)?) };
+    let left = match (a[3].truthy(), a[2] == none) {
+        (false, _) => Back::Unseen,
+        (true, true) => Back::Same,
+        (true, false) => Back::Changed(Cell::of(a[2]).encode(cx)?),
+    };
     begin(cx, a[0], Call::GiveBack { lease, left })
 }
 /// `__seg_call_extend(peer, leases, nanoseconds)`: they last so long from now on, or the lease of one of them is over.
@@ -613,7 +617,7 @@ fn trouble(cx: &mut Cx, e: Trouble, d: &CallData) -> Exit {
 /// Nobody gets what stands under a lease: it comes back.
 fn give_back(d: &CallData, segments: &[RemoteSegment<Cell>]) {
     for lease in segments.iter().filter_map(|s| s.lease) {
-        d.owner.call(Call::GiveBack { lease, left: None }, &Arc::default(), None, false);
+        d.owner.call(Call::GiveBack { lease, left: Back::Unseen }, &Arc::default(), None, false);
     }
 }
 fn shown(s: &RemoteSegment<Cell>) -> Shown<'_> {

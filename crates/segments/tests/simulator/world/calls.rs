@@ -104,7 +104,7 @@ impl World {
                         Err(_) => refuse(Refusal::LeaseOver),
                     }
                 }
-                Call::GiveBack { lease, .. } => match leases.get(lease).map(|l| m.give_back(now, *l, None, wk)) {
+                Call::GiveBack { lease, .. } => match leases.get(lease).map(|l| m.give_back(now, *l, kumi_segments::Back::Same, wk)) {
                     Some(Ok(())) => Some(Ok(Done::Ok)),
                     _ => refuse(Refusal::LeaseOver),
                 },
