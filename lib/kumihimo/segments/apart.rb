@@ -36,6 +36,21 @@ module Kumihimo
         attr_reader :running
 
         def count(by) = @counting.synchronize { @running += by }
+
+        # Outputs by owners, ready to be sent: what can't travel raises before anything is done.
+        def ready(puts)
+          puts.to_h { |node, outputs| [node, __same(node, HERE) ? outputs : encoded(outputs)] }
+        end
+
+        private
+
+        def encoded(outputs)
+          __seg_ready(outputs)
+        rescue NotTransferable
+          # See Proxy#__begin_put.
+          outputs.each { |output| __seg_rehearse(output[1]) }
+          __seg_ready(outputs)
+        end
       end
 
       def start
@@ -107,12 +122,15 @@ module Kumihimo
       # Outputs to nodes that have no inputs first, then each input's node ends its leases and gets its outputs in one step. Where
       # that is more than one step it is asked before whether all leases still last: a run that was too slow puts nothing.
       def commit
-        puts = @outputs.group_by(&:first)
+        puts = @outputs.group_by(&:first).transform_values { |outputs| outputs.map { |_, *output| output } }
         leases = @held.group_by(&:node).transform_values { |held| held.filter_map(&:lease) }
         elsewhere = puts.keys - leases.keys
-        leases.each { |node, names| extend_at(node, names) } if !elsewhere.empty? || leases.size > 1
-        elsewhere.each { |node| commit_at(node, [], puts[node]) }
-        leases.each { |node, names| commit_at(node, names, puts[node] || []) }
+        if !elsewhere.empty? || leases.size > 1
+          puts = Apart.ready(puts)
+          leases.each { |node, names| extend_at(node, names) }
+        end
+        here_first(elsewhere).each { |node| commit_at(node, [], puts[node]) }
+        here_first(leases.keys).each { |node| commit_at(node, leases[node], puts[node] || []) }
         @done = true
       end
 
@@ -162,8 +180,10 @@ module Kumihimo
         Segments.manager_of(node).__extend(leases, LEASE) unless __same(node, HERE) || leases.empty?
       end
 
+      # Others may ask for keys of this node: what can't travel to them raises there.
+      def here_first(nodes) = nodes.partition { |node| __same(node, HERE) }.flatten(1)
+
       def commit_at(node, leases, outputs)
-        outputs = outputs.map { |_, *output| output }
         __same(node, HERE) ? Local.commit(leases, outputs) : Segments.manager_of(node).__commit(leases, outputs)
       end
 
@@ -171,11 +191,20 @@ module Kumihimo
       def give_back_held(held, began)
         held&.each do |h|
           next unless h&.lease
-          value = began && h.owned && !h.error ? h.value : NOTHING
-          __same(h.node, HERE) ? Local.give_back(h.lease, value, began) : Segments.manager_of(h.node).__give_back(h.lease, value, began)
+          begin
+            give_back_at(h, began && h.owned && !h.error ? h.value : NOTHING, began)
+          rescue NotTransferable
+            # What the run has made of it can't travel: it comes back as it was.
+            give_back_at(h, NOTHING, began)
+          end
         rescue Segments::Error
           # Then it has come back by itself, or is gone with its node.
         end
+      end
+
+      def give_back_at(held, value, began)
+        return Local.give_back(held.lease, value, began) if __same(held.node, HERE)
+        Segments.manager_of(held.node).__give_back(held.lease, value, began)
       end
 
       # The same calls of this node's own manager.

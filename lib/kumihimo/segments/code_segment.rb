@@ -342,7 +342,9 @@ module Kumihimo
     def __put_away
       away = @__away
       @__away = nil
-      away.group_by(&:first).each { |node, outputs| Segments.manager_of(node).__commit([], outputs.map { |_, *output| output }) }
+      puts = away.group_by(&:first).transform_values { |outputs| outputs.map { |_, *output| output } }
+      puts = Segments.const_get(:Apart).ready(puts) if puts.size > 1
+      puts.each { |node, outputs| Segments.manager_of(node).__commit([], outputs) }
     end
 
     def __output(key, value, move, update, not_before, ttl, on)
@@ -380,15 +382,7 @@ module Kumihimo
       tries = names.each_index.filter_map { |i| names[i].take ? __deliveries(i) : nil }.max || 1
       __ends_by(error, key)
       if key && tries >= most
-        letter = Segments::Value.shared({ error: __told(error), tries: tries, inputs: __inputs_for_letter(names), keys: __keys_for_letter(names) })
-        given =
-          begin
-            __seg_give_up(self, [key, letter])
-          rescue Segments::NotTransferable
-            # See Segments::Calls.put.
-            __seg_rehearse(letter)
-            __seg_give_up(self, [key, letter])
-          end
+        given = __letter(error, tries, __inputs_for_letter(names), __keys_for_letter(names)) { |letter| __seg_give_up(self, [key, letter]) }
         __log_letter(key, tries, error) if given
         given
       else
@@ -413,10 +407,11 @@ module Kumihimo
       1
     end
 
-    # What the run did is no dead letter where its end was refused or got lost: somebody else may have the inputs.
+    # What the run did is no dead letter where its end was refused or got lost: somebody else may have the inputs. What can't travel
+    # was not sent.
     def __failed_apart(apart, error, commits)
       key, most = self.class.__dead_letters
-      key = nil if commits || !apart.complete?
+      key = nil if (commits && !error.is_a?(Segments::NotTransferable)) || !apart.complete?
       __ends_by(error, key)
       return apart.give_back unless key
       held = self.class.__inputs.each_index.map { |at| apart.held(at) }
@@ -425,7 +420,7 @@ module Kumihimo
       names = self.class.__inputs.map(&:name)
       keys = names.zip(held).filter_map { |name, h| [name, [h.key, *apart.name_of(h.node)]] if h.lease }.to_h
       inputs = names.zip(held).to_h { |name, h| [name, __kept { h.told }] }
-      done = apart.dead_letter(key, Segments::Value.shared({ error: __told(error), tries:, inputs:, keys: }))
+      done = __letter(error, tries, inputs, keys) { |letter| apart.dead_letter(key, letter) }
       __log_letter(key, tries, error)
       done
     rescue Segments::Error
@@ -434,6 +429,27 @@ module Kumihimo
 
     def __inputs_for_letter(names)
       names.each_with_index.to_h { |input, i| [input.name, __kept { __seg_input(self, i)[2] }] }
+    end
+
+    # Writes a dead letter by the block. Others may ask for its key: what can't travel stays behind.
+    def __letter(error, tries, inputs, keys)
+      letter = { error: __told(error), tries:, inputs:, keys: }
+      yield Segments::Value.shared(letter)
+    rescue Segments::NotTransferable
+      begin
+        alone = inputs.transform_values do |value|
+          __kept do
+            # See Segments::Calls.put.
+            __seg_rehearse(value)
+            __seg_ready([["", value]])
+            value
+          end
+        end
+        yield Segments::Value.shared(letter.merge(inputs: alone))
+      rescue Segments::NotTransferable => e
+        # They do not together.
+        yield Segments::Value.shared(letter.merge(inputs: inputs.transform_values { "it can not be kept: #{e.message}" }))
+      end
     end
 
     # A copy for the letter.

@@ -28,6 +28,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_call_put", 7, call_put),
     leaf("__seg_call_put_some", 6, call_put_some),
     leaf("__seg_call_get", 4, call_get),
+    leaf("__seg_ready", 1, ready),
     leaf("__seg_call_commit", 3, call_commit),
     leaf("__seg_call_give_back", 4, call_give_back),
     leaf("__seg_call_extend", 3, call_extend),
@@ -282,13 +283,16 @@ fn ns(v: Value) -> Option<Time> {
 pub fn too_long(value: &Cell) -> bool {
     super::size_of(value) > MESSAGE_BYTES
 }
-fn store(cx: &mut Cx, key: Vec<u8>, value: Cell, bits: Value, delay: Value, ttl: Value) -> Result<Store<Cell>, Exit> {
-    let (bits, trace) = how(bits);
-    let value = value.traced(trace);
+fn fitting(cx: &mut Cx, value: Cell) -> Result<Cell, Exit> {
     if too_long(&value) {
         let msg = format!("a value of more than {MESSAGE_BYTES} bytes does not travel: put it in parts");
         return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
     }
+    Ok(value)
+}
+fn store(cx: &mut Cx, key: Vec<u8>, value: Cell, bits: Value, delay: Value, ttl: Value) -> Result<Store<Cell>, Exit> {
+    let (bits, trace) = how(bits);
+    let value = fitting(cx, value.traced(trace))?;
     Ok(Store { key, update: bits & UPDATE != 0, value, owned: bits & OWNED != 0, delay: ns(delay), ttl: ns(ttl) })
 }
 pub fn begin(cx: &mut Cx, peer: Value, what: Call<Cell>) -> R {
@@ -435,6 +439,52 @@ fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let spares = if a[2] == Value::TRUE { Some(made(cx)?) } else { None };
     begin_until(cx, a[0], Call::Get(Ask { inputs, lease: ns(a[2]), wait: a[3].truthy() }), None, spares)
 }
+/// A value that is ready to be sent.
+struct Ready(Cell);
+impl Payload for Ready {
+    fn bytes(&self) -> usize {
+        32 + super::size_of(&self.0)
+    }
+    fn shares(&self) -> bool {
+        true
+    }
+}
+/// A value that is to be sent, encoded.
+fn encoded(cx: &mut Cx, v: Value) -> Result<Cell, Exit> {
+    match v.as_data::<Ready>() {
+        Some(ready) => Ok(ready.0.clone()),
+        None => Cell::of(v).encode(cx),
+    }
+}
+/// Do they go to one owner together?
+fn check_together<'a>(cx: &mut Cx, cells: impl Iterator<Item = &'a Cell>) -> Result<(), Exit> {
+    if cells.map(super::size_of).sum::<usize>() > MESSAGE_BYTES {
+        let msg = format!("outputs to one node of more than {MESSAGE_BYTES} bytes do not travel: put them in several runs");
+        return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
+    }
+    Ok(())
+}
+/// `__seg_ready([[key, value, ..], ..])`: the same outputs to one owner, with values that are ready to be sent. Raises what their commit would.
+fn ready(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let (mut cells, mut outputs) = (Vec::new(), Vec::new());
+    for v in crate::list(a[0]) {
+        let parts = crate::list(v);
+        name_of(cx, parts.first().copied().unwrap_or(Value::NIL))?;
+        let cell = encoded(cx, parts.get(1).copied().unwrap_or(Value::NIL))?;
+        cells.push(fitting(cx, cell)?.to_send());
+        outputs.push(parts);
+    }
+    check_together(cx, cells.iter())?;
+    let mut all = Vec::with_capacity(outputs.len());
+    for (cell, mut parts) in cells.into_iter().zip(outputs) {
+        let v = cx.data(cx.k.object, Ready(cell));
+        if let Some(value) = parts.get_mut(1) {
+            *value = v;
+        }
+        all.push(cx.array(&parts));
+    }
+    Ok(cx.array_vec(all))
+}
 /// `__seg_call_commit(peer, leases, [[key, value, bits, delay, ttl], ..])`
 fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let mut leases = Vec::new();
@@ -445,13 +495,10 @@ fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     for v in crate::list(a[2]) {
         let parts = crate::list(v);
         let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
-        let (key, value) = (name_of(cx, at(0))?, Cell::of(at(1)).encode(cx)?);
+        let (key, value) = (name_of(cx, at(0))?, encoded(cx, at(1))?);
         outputs.push(store(cx, key, value, at(2), at(3), at(4))?);
     }
-    if outputs.iter().filter_map(|o| o.value.bytes()).map(|b| b.len()).sum::<usize>() > MESSAGE_BYTES {
-        let msg = format!("outputs to one node of more than {MESSAGE_BYTES} bytes do not travel: put them in several runs");
-        return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
-    }
+    check_together(cx, outputs.iter().map(|o| &o.value))?;
     begin(cx, a[0], Call::Commit { leases, outputs })
 }
 /// A lease's name, which is a String of Ruby's: it is a number of 64 bits.
@@ -468,7 +515,10 @@ fn call_give_back(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let left = match (a[3].truthy(), a[2] == none) {
         (false, _) => Back::Unseen,
         (true, true) => Back::Same,
-        (true, false) => Back::Changed(Cell::of(a[2]).encode(cx)?),
+        (true, false) => {
+            let cell = Cell::of(a[2]).encode(cx)?;
+            Back::Changed(fitting(cx, cell)?)
+        }
     };
     begin(cx, a[0], Call::GiveBack { lease, left })
 }
