@@ -263,3 +263,9 @@ tell("cancelled") do
   [cancelled + DS.size("turned"), (0...cancelled).all? { |i| DS.take_segment("turns").deliveries == 1 }, DS.size("turns"), S.stat[:leases]]
 end
 DS.take("turned") while DS.size("turned") > 0
+
+puts "-- owners that are none"
+tell("from:") { Class.new(CodeSegment) { input :a, take: "a", from: 5 } }
+tell("a group") { Class.new(CodeSegment) { input :a, take: "a", from: S.group("g") } }
+tell("on:") { S.when(take: "a") { put "b", 1, on: [] }.then { |s| DS.put("a", 1) && s.join } }
+tell("came back") { DS.take("a") }

@@ -144,7 +144,9 @@ module Kumihimo
         when nil, Manager then nil
         when RemoteManager then given.node
         when StoreManager then given
-        else given.to_s
+        when String, Symbol then given.to_s
+        when Group then raise ArgumentError, "the keys of the group #{given.name} are on several nodes: say on which, by node_of(key)"
+        else raise TypeError, "an owner is a node's name or a store, not #{given.inspect}"
         end
       end
 

@@ -2,7 +2,7 @@
 -- how: as it was; left: with this value; unseen: nobody has seen it; entry: the lease has ended, and it stands again all the same.
 -- Gives 1, or 0 if the lease is over.
 local b, number = KEYS[2]:sub(1, -2), tonumber(ARGV[2])
-local done = before(KEYS[1], ARGV[1], number)
+local done = before(call('HGET', KEYS[1], ARGV[1]), number)
 if done then return done end
 if done == false then return redis.error_reply(LATE) end
 local t = settle(b) or now()

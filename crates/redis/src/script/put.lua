@@ -3,11 +3,12 @@
 -- the index, and line and number of the put under the key that was made before it and is not known to be done, if there is one.
 -- Gives the index; 0: it enters later; -1: the queue is full; -2: it was full for the put before.
 local number = ARGV[2] + 0
-local done = before(KEYS[3], ARGV[1], number)
+local seen = ARGV[7] and call('HMGET', KEYS[3], ARGV[1], ARGV[7]) or { call('HGET', KEYS[3], ARGV[1]) }
+local done = before(seen[1], number)
 if done then return done end
 if done == false then return redis.error_reply(LATE) end
 if ARGV[7] then
-  local follows = is_done(KEYS[3], ARGV[7], ARGV[8] + 0)
+  local follows = is_done(seen[2], ARGV[8] + 0)
   if follows == nil then return redis.error_reply(EARLY) end
   if not follows then
     remember(KEYS[3], ARGV[1], number, SPECIAL, ARGV[3])

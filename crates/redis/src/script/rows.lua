@@ -1,10 +1,9 @@
--- What a call of the client has come to before: the client's table has a line for each call that may be under way, with the number of the last
+-- What a call of the client has come to before, by its line: the client's table has a line for each call that may be under way, with the number of the last
 -- one and its result; SPECIAL: it was not done, for there is no room. Who asks with a lower number is late: another was done meanwhile.
 local LATE = 'LATE a later call of this line was done'
 local EARLY = 'TRYAGAIN what was sent before it was refused'
 
-local function before(table, line, number)
-  local seen = call('HGET', table, line)
+local function before(seen, number)
   if not seen then return nil end
   local last, result = unpack_('>I8I8', seen)
   if last == number and result == SPECIAL then return nil end
@@ -13,14 +12,17 @@ local function before(table, line, number)
   return nil
 end
 
+-- One long value makes a hash a table: a server searches a hash of short ones from its start, through hundreds of lines.
 local function remember(table, line, number, result, keep)
   call('HSET', table, line, pack('>I8I8', number, result))
-  if keep ~= '0' then call('PEXPIRE', table, keep) end
+  if keep ~= '0' then
+    call('HSET', table, '', string.rep('-', 100))
+    call('PEXPIRE', table, keep)
+  end
 end
 
 -- Was that call done? False: there was no room for it; nil: it was not looked at.
-local function is_done(table, line, number)
-  local seen = call('HGET', table, line)
+local function is_done(seen, number)
   if not seen then return nil end
   local last, result = unpack_('>I8I8', seen)
   if last < number then return nil end
