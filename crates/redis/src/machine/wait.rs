@@ -106,10 +106,8 @@ impl<T> Machine<T> {
     /// A call is made. Puts that wait for room are done in the order in which they were made: each names the one before it to the store.
     pub(super) fn stands_in_order(&mut self, name: u64) {
         let Some(key) = self.calls.get(&name).and_then(|p| ordered(&p.call)) else { return };
-        match self.puts.get_mut(key) {
-            Some(all) => _ = all.insert(name),
-            None => _ = self.puts.insert(Bytes::copy_from_slice(key), BTreeSet::from([name])),
-        }
+        let key = Bytes::copy_from_slice(key);
+        self.puts.entry(key).or_default().insert(name);
     }
     /// A call is over. Who waits behind it may try.
     pub(super) fn leaves_order(&mut self, name: u64, call: &Call<Bytes>) {

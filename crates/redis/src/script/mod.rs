@@ -37,23 +37,23 @@ pub const ALL: [Script; 9] = [
     Script::Watch,
 ];
 
-const PLAIN: &str = include_str!("plain.lua");
-const ROWS: &str = include_str!("rows.lua");
-const COMMON: &str = include_str!("common.lua");
-const DUE: &str = include_str!("due.lua");
+const PLAIN: &str = include_str!(concat!(env!("OUT_DIR"), "/plain.lua"));
+const ROWS: &str = include_str!(concat!(env!("OUT_DIR"), "/rows.lua"));
+const COMMON: &str = include_str!(concat!(env!("OUT_DIR"), "/common.lua"));
+const DUE: &str = include_str!(concat!(env!("OUT_DIR"), "/due.lua"));
 
 impl Script {
     fn body(self) -> &'static str {
         match self {
-            Script::Put => include_str!("put.lua"),
-            Script::Get => include_str!("get.lua"),
-            Script::Commit => include_str!("commit.lua"),
-            Script::GiveBack => include_str!("give_back.lua"),
-            Script::Extend => include_str!("extend.lua"),
-            Script::Limit => include_str!("limit.lua"),
-            Script::Stats => include_str!("stats.lua"),
-            Script::Names => include_str!("names.lua"),
-            Script::Watch => include_str!("watch.lua"),
+            Script::Put => include_str!(concat!(env!("OUT_DIR"), "/put.lua")),
+            Script::Get => include_str!(concat!(env!("OUT_DIR"), "/get.lua")),
+            Script::Commit => include_str!(concat!(env!("OUT_DIR"), "/commit.lua")),
+            Script::GiveBack => include_str!(concat!(env!("OUT_DIR"), "/give_back.lua")),
+            Script::Extend => include_str!(concat!(env!("OUT_DIR"), "/extend.lua")),
+            Script::Limit => include_str!(concat!(env!("OUT_DIR"), "/limit.lua")),
+            Script::Stats => include_str!(concat!(env!("OUT_DIR"), "/stats.lua")),
+            Script::Names => include_str!(concat!(env!("OUT_DIR"), "/names.lua")),
+            Script::Watch => include_str!(concat!(env!("OUT_DIR"), "/watch.lua")),
         }
     }
     /// Does it look whether it has been done before? A commit sees to that itself.

@@ -457,8 +457,8 @@ fn encoded(cx: &mut Cx, v: Value) -> Result<Cell, Exit> {
     }
 }
 /// Do they go to one owner together?
-fn check_together<'a>(cx: &mut Cx, cells: impl Iterator<Item = &'a Cell>) -> Result<(), Exit> {
-    if cells.map(super::size_of).sum::<usize>() > MESSAGE_BYTES {
+fn check_together(cx: &mut Cx, bytes: usize) -> Result<(), Exit> {
+    if bytes > MESSAGE_BYTES {
         let msg = format!("outputs to one node of more than {MESSAGE_BYTES} bytes do not travel: put them in several runs");
         return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
     }
@@ -466,23 +466,18 @@ fn check_together<'a>(cx: &mut Cx, cells: impl Iterator<Item = &'a Cell>) -> Res
 }
 /// `__seg_ready([[key, value, ..], ..])`: the same outputs to one owner, with values that are ready to be sent. Raises what their commit would.
 fn ready(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let (mut cells, mut outputs) = (Vec::new(), Vec::new());
+    let (mut all, mut bytes) = (Vec::new(), 0);
     for v in crate::list(a[0]) {
-        let parts = crate::list(v);
-        name_of(cx, parts.first().copied().unwrap_or(Value::NIL))?;
-        let cell = encoded(cx, parts.get(1).copied().unwrap_or(Value::NIL))?;
-        cells.push(fitting(cx, cell)?.to_send());
-        outputs.push(parts);
-    }
-    check_together(cx, cells.iter())?;
-    let mut all = Vec::with_capacity(outputs.len());
-    for (cell, mut parts) in cells.into_iter().zip(outputs) {
-        let v = cx.data(cx.k.object, Ready(cell));
-        if let Some(value) = parts.get_mut(1) {
-            *value = v;
-        }
+        let mut parts = crate::list(v);
+        let [key, value, ..] = &mut parts[..] else { continue };
+        name_of(cx, *key)?;
+        let cell = encoded(cx, *value)?;
+        let cell = fitting(cx, cell)?.to_send();
+        bytes += super::size_of(&cell);
+        *value = cx.data(cx.k.object, Ready(cell));
         all.push(cx.array(&parts));
     }
+    check_together(cx, bytes)?;
     Ok(cx.array_vec(all))
 }
 /// `__seg_call_commit(peer, leases, [[key, value, bits, delay, ttl], ..])`
@@ -498,7 +493,7 @@ fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let (key, value) = (name_of(cx, at(0))?, encoded(cx, at(1))?);
         outputs.push(store(cx, key, value, at(2), at(3), at(4))?);
     }
-    check_together(cx, outputs.iter().map(|o| &o.value))?;
+    check_together(cx, outputs.iter().map(|o| super::size_of(&o.value)).sum())?;
     begin(cx, a[0], Call::Commit { leases, outputs })
 }
 /// A lease's name, which is a String of Ruby's: it is a number of 64 bits.
