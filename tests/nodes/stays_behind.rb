@@ -1,6 +1,7 @@
 # nodes: 3
 # A run whose values can't travel does nothing, and loses nothing: what it took comes back, or is a dead letter.
 require "tmpdir"
+require "kumihimo/remote"
 S = Kumihimo::Segments
 here = S.local
 if S.node != "node1"
@@ -75,5 +76,18 @@ here.put("x", Comparable)
 here.put("y", [1])
 store.put("z", 3)
 p ends(Mixed), store.take("dead", timeout: 20), here.size("x"), store.size("z")
+
+# A reference goes to a node, and to no file.
+class Stays
+  include Kumihimo::Remote
+end
+class Refers < Kumihimo::CodeSegment
+  input :a, take: "a", from: "node2"
+  input :z, take: "z", from: STORE
+  def run = put("w", Stays.new, on: STORE)
+end
+two.put("a", 1)
+store.put("z", 3)
+p ends(Refers)[0], two.take?("a"), store.take?("z"), store.size("w")
 two.put("end", 1)
 three.put("end", 1)

@@ -39,17 +39,7 @@ module Kumihimo
 
         # Outputs by owners, ready to be sent: what can't travel raises before anything is done.
         def ready(puts)
-          puts.to_h { |node, outputs| [node, __same(node, HERE) ? outputs : encoded(outputs)] }
-        end
-
-        private
-
-        def encoded(outputs)
-          __seg_ready(outputs)
-        rescue NotTransferable
-          # See Proxy#__begin_put.
-          outputs.each { |output| __seg_rehearse(output[1]) }
-          __seg_ready(outputs)
+          puts.to_h { |node, outputs| [node, __same(node, HERE) ? outputs : Segments.manager_of(node).__ready(outputs)] }
         end
       end
 

@@ -441,7 +441,7 @@ module Kumihimo
           __kept do
             # See Segments::Calls.put.
             __seg_rehearse(value)
-            __seg_ready([["", value]])
+            __seg_ready(nil, [["", value]])
             value
           end
         end

@@ -56,6 +56,7 @@ module Kumihimo
       def __decode_rehash_held(inputs, open, frozen)
         __decode_rehash(inputs, open, frozen)
       rescue StandardError => error
+        # Whose key it was is not known. One that can't be used is enough.
         inputs[0][7] ||= error
         inputs
       end

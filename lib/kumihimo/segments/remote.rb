@@ -386,6 +386,15 @@ module Kumihimo
         retry
       end
 
+      # Outputs of which nothing can't travel, for __commit.
+      def __ready(outputs)
+        __seg_ready(@peer, outputs)
+      rescue NotTransferable
+        # See __begin_put.
+        outputs.each { |output| __seg_rehearse(output[1]) }
+        __seg_ready(@peer, outputs)
+      end
+
       def __commit(leases, outputs)
         begin
           call = __seg_call_commit(@peer, leases, outputs)

@@ -3,7 +3,8 @@
 //! **Invariant.** A call waits under one key, of whose segments it lacks one, or room. It was answered so by the store after this
 //! connection had been told to hear the key's channel. When something comes under the key, what was due there is due, or there is a
 //! new connection, those who wait look again: all who only peek, and of the others, in the order of their age, as many at a time as
-//! segments stand there.
+//! segments stand there. Puts under a key are done in the order in which they were made: each names the one before it to the store, and
+//! waits behind one that waits.
 
 use super::{How, MS, Machine, Step};
 use bytes::Bytes;

@@ -28,7 +28,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_call_put", 7, call_put),
     leaf("__seg_call_put_some", 6, call_put_some),
     leaf("__seg_call_get", 4, call_get),
-    leaf("__seg_ready", 1, ready),
+    leaf("__seg_ready", 2, ready),
     leaf("__seg_call_commit", 3, call_commit),
     leaf("__seg_call_give_back", 4, call_give_back),
     leaf("__seg_call_extend", 3, call_extend),
@@ -283,6 +283,7 @@ fn ns(v: Value) -> Option<Time> {
 pub fn too_long(value: &Cell) -> bool {
     super::size_of(value) > MESSAGE_BYTES
 }
+/// The same; more than a message holds raises.
 fn fitting(cx: &mut Cx, value: Cell) -> Result<Cell, Exit> {
     if too_long(&value) {
         let msg = format!("a value of more than {MESSAGE_BYTES} bytes does not travel: put it in parts");
@@ -464,15 +465,20 @@ fn check_together(cx: &mut Cx, bytes: usize) -> Result<(), Exit> {
     }
     Ok(())
 }
-/// `__seg_ready([[key, value, ..], ..])`: the same outputs to one owner, with values that are ready to be sent. Raises what their commit would.
+/// `__seg_ready(peer, [[key, value, ..], ..])`: the same outputs to one owner, with values that are ready to be sent. Raises what their
+/// commit would. nil: whoever it is.
 fn ready(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let owner = if a[0].is_nil() { None } else { Some(owner(cx, a[0])?) };
     let (mut all, mut bytes) = (Vec::new(), 0);
-    for v in crate::list(a[0]) {
+    for v in crate::list(a[1]) {
         let mut parts = crate::list(v);
         let [key, value, ..] = &mut parts[..] else { continue };
         name_of(cx, *key)?;
         let cell = encoded(cx, *value)?;
         let cell = fitting(cx, cell)?.to_send();
+        if let Some(owner) = owner.as_ref().filter(|_| cell.luggage().is_some()) {
+            meet(cx, owner)?;
+        }
         bytes += super::size_of(&cell);
         *value = cx.data(cx.k.object, Ready(cell));
         all.push(cx.array(&parts));
@@ -616,8 +622,8 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value, large:
             later.done(cx, FILL_HELD, all)
         }
         Ok(Done::Segments(segments)) => {
+            // What is held for a run came above: nothing here is under a lease.
             if segments.iter().zip(&d.peeks).any(|(s, peek)| *peek && s.owned) {
-                give_back(d, &segments);
                 return Err(not_shared(cx));
             }
             if !whole.truthy() {
@@ -627,13 +633,7 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value, large:
             }
             let (mut all, mut later) = (Vec::new(), Later::default());
             for s in &segments {
-                match shown(s).parts(cx, &mut later) {
-                    Ok(v) => all.push(v),
-                    Err(e) => {
-                        give_back(d, &segments);
-                        return Err(e);
-                    }
-                }
+                all.push(shown(s).parts(cx, &mut later)?);
             }
             let all = cx.array_vec(all);
             later.done(cx, FILL, all)
