@@ -22,6 +22,20 @@ OTHER.put("b", 2)
 add.join
 p OTHER.take("sum"), OTHER.take("log"), OTHER.stat("a"), OTHER.size("rate")
 
+# As many outputs as elsewhere.
+class Deal < Kumihimo::CodeSegment
+  input :many, take: "many", from: STORE
+  def run = many.times { |i| put i.even? ? "even" : "odd#{i}", i, on: STORE }
+end
+OTHER.put("many", 3_000)
+Deal.start.join
+p 1_500.times.all? { |i| OTHER.take?("even") == i * 2 }, OTHER.keys("odd").size, OTHER.size("even")
+3_000.times { |i| OTHER.take?("odd#{i}") if i.odd? }
+OTHER.put("many", 70_000)
+($stderr = File.open(File::NULL, "w")) and (Deal.start.join rescue puts $!.message[/a run.*/])
+$stderr = STDERR
+p OTHER.take("many"), OTHER.size("even")
+
 # {A, B} and {B, A} in two programs' ways.
 class Back < Kumihimo::CodeSegment
   input :b, take: "b", from: OTHER

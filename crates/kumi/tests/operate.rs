@@ -315,6 +315,16 @@ fn other_nodes_do_what_they_are_allowed_to_and_nothing_else() {
         "NotAllowed: node east does not allow this node to take \"pay\"",
     );
     east.is("S.local.size('pay')", "1");
+    // What it may not put is found out before its inputs end, and is a dead letter in the end.
+    west.is("S['north'].put('a', 1); S['east'].put('job.2', 2)", "1");
+    west.is(
+        "class Pay < Kumihimo::CodeSegment; input :a, take: 'a', from: 'north'; input :b, take: 'job.2', from: 'east'; \
+         dead_letters 'dead', tries: 2; def run = put('pay', a, on: 'east'); end; R = Pay.repeat; \
+         S.local.take('dead', timeout: 20).then { |d| [d[:inputs], d[:tries], d[:error][/\\w+: /]] }",
+        "[{a: 1, b: 2}, 2, \"NotAllowed: \"]",
+    );
+    west.is("R.stop; [S['north'].size('a'), S['east'].size('job.2')]", "[0, 0]");
+    east.is("S.local.size('pay')", "1");
 }
 
 // What nodes tell.

@@ -37,9 +37,10 @@ module Kumihimo
 
         def count(by) = @counting.synchronize { @running += by }
 
-        # Outputs by owners, ready to be sent: what can't travel raises before anything is done.
-        def ready(puts)
-          puts.to_h { |node, outputs| [node, __same(node, HERE) ? outputs : Segments.manager_of(node).__ready(outputs)] }
+        # Outputs by owners, ready to be sent: what can't travel, or not in one step with the end of what is held under keys of that owner,
+        # raises before anything is done.
+        def ready(puts, held = {})
+          puts.to_h { |node, outputs| [node, __same(node, HERE) ? outputs : Segments.manager_of(node).__ready(outputs, held[node] || [])] }
         end
       end
 
@@ -110,18 +111,28 @@ module Kumihimo
       def complete? = !!@held&.all?
 
       # Outputs to nodes that have no inputs first, then each input's node ends its leases and gets its outputs in one step. Where
-      # that is more than one step it is asked before whether all leases still last: a run that was too slow puts nothing.
+      # that is more than one step it is asked before whether all leases still last: a run that was too slow puts nothing. Who gets no
+      # outputs comes last: it has nothing to refuse.
       def commit
         puts = @outputs.group_by(&:first).transform_values { |outputs| outputs.map { |_, *output| output } }
-        leases = @held.group_by(&:node).transform_values { |held| held.filter_map(&:lease) }
+        held = @held.group_by(&:node).transform_values { |all| all.select(&:lease) }
+        leases = held.transform_values { |all| all.map(&:lease) }
         elsewhere = puts.keys - leases.keys
         if !elsewhere.empty? || leases.size > 1
-          puts = Apart.ready(puts)
+          puts = Apart.ready(puts, held.transform_values { |all| all.map(&:key) })
           leases.each { |node, names| extend_at(node, names) }
         end
         here_first(elsewhere).each { |node| commit_at(node, [], puts[node]) }
-        here_first(leases.keys).each { |node| commit_at(node, leases[node], puts[node] || []) }
+        here_first(leases.keys).partition { |node| puts.key?(node) }.flatten(1).each { |node| commit_at(node, leases[node], puts[node] || []) }
         @done = true
+      end
+
+      # An end that came too late, or got lost, leaves no dead letter: somebody else may have the inputs, or a later try ends well.
+      def late?(error)
+        case error
+        when LeaseOver, NodeLost, NotConnected, Moved then true
+        else false
+        end
       end
 
       # It lasts as long as what it tells of: what came from a store goes to that store.

@@ -221,6 +221,8 @@ module Kumihimo
     # :done, :failed, :cancelled, :killed
     def __how = @__ended || :done
     def __error = @__error
+    # Did it fail without a dead letter?
+    def __failed? = __how == :failed && (@__unwritten || !self.class.__dead_letters)
 
     def __repeated(repetition)
       @__repetition = repetition
@@ -262,7 +264,7 @@ module Kumihimo
     end
 
     def __begin_anew
-      %i[@__ended @__error @__views @__given @__moved].each { |name| __note(name, nil) }
+      %i[@__ended @__error @__unwritten @__views @__given @__moved].each { |name| __note(name, nil) }
     end
 
     def __place_of(name)
@@ -407,11 +409,9 @@ module Kumihimo
       1
     end
 
-    # What the run did is no dead letter where its end was refused or got lost: somebody else may have the inputs. What can't travel
-    # was not sent.
     def __failed_apart(apart, error, commits)
       key, most = self.class.__dead_letters
-      key = nil if (commits && !error.is_a?(Segments::NotTransferable)) || !apart.complete?
+      key = nil if !apart.complete? || (commits && apart.late?(error))
       __ends_by(error, key)
       return apart.give_back unless key
       held = self.class.__inputs.each_index.map { |at| apart.held(at) }
@@ -423,6 +423,10 @@ module Kumihimo
       done = __letter(error, tries, inputs, keys) { |letter| apart.dead_letter(key, letter) }
       __log_letter(key, tries, error)
       done
+    rescue Segments::StoreError => why
+      # There can be no letter: it has failed as one without.
+      __note(:@__unwritten, true)
+      __ends_by(why, nil)
     rescue Segments::Error
       # The leases are over, or the node is gone: there is nothing to give back.
     end
@@ -441,7 +445,7 @@ module Kumihimo
           __kept do
             # See Segments::Calls.put.
             __seg_rehearse(value)
-            __seg_ready(nil, [["", value]])
+            __seg_ready(nil, [["", value]], [])
             value
           end
         end

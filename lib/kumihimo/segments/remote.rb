@@ -386,13 +386,13 @@ module Kumihimo
         retry
       end
 
-      # Outputs of which nothing can't travel, for __commit.
-      def __ready(outputs)
-        __seg_ready(@peer, outputs)
+      # Outputs of which nothing can't travel, for __commit with leases under the keys `held`.
+      def __ready(outputs, held)
+        __seg_ready(@peer, outputs, held)
       rescue NotTransferable
         # See __begin_put.
         outputs.each { |output| __seg_rehearse(output[1]) }
-        __seg_ready(@peer, outputs)
+        __seg_ready(@peer, outputs, held)
       end
 
       def __commit(leases, outputs)

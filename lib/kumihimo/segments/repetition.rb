@@ -47,7 +47,7 @@ module Kumihimo
 
       def __over(segment)
         ended = segment.__how
-        failed = ended == :failed && !segment.class.__dead_letters
+        failed = segment.__failed?
         enough = ended == :done && @enough && begin
           @enough.call(segment)
         rescue StandardError => e

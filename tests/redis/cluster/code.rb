@@ -1,6 +1,8 @@
 # Code segments whose inputs and outputs are in a cluster: those of a run are in one slot. And the guide's examples about it.
 require "kumihimo/segments"
 require "kumihimo/jobs"
+require "stringio"
+require "tmpdir"
 require_relative "../../support/guide"
 S = Kumihimo::Segments
 there = S.connect(ARGV[0])
@@ -41,6 +43,58 @@ there.put("a", 1)
 $stderr = File.open(File::NULL, "w")
 [Both, Elsewhere].each { |code| (code.start.join rescue puts "#{$!.class}: #{$!.message}") }
 p there.size("a"), there.keys("a"), there.take("a")
+
+# Beside inputs of others, which are not lost then, nor are outputs put.
+FILE = S.open(File.join(Dir.mktmpdir, "s.db"))
+class Mixed < Kumihimo::CodeSegment
+  input :a, take: "a", from: FILE
+  input :b, take: "b"
+  input :c, take: "c", from: THERE
+  def run
+    put "out", a, on: FILE
+    put "out", b
+    put "d", c, on: THERE
+  end
+end
+class Away < Kumihimo::CodeSegment
+  input :a, take: "a", from: FILE
+  def run
+    put "out", a
+    %w[c d].each { |key| put key, a, on: THERE }
+  end
+end
+FILE.put("a", 1)
+S.local.put("b", 2)
+there.put("c", 3)
+[Mixed, Away].each { |code| (code.start.join rescue puts "#{$!.class}: #{$!.message}") }
+p FILE.take?("out"), S.local.take?("out"), there.take?("d"), FILE.take?("a"), S.local.take?("b"), there.take?("c")
+
+# A dead letter that its input's step can't have.
+class Buried < Kumihimo::CodeSegment
+  input :a, take: "a", from: THERE
+  dead_letters "dead", tries: 1
+  def run = raise("no")
+end
+there.put("a", 1)
+$stderr = StringIO.new
+(Buried.start.join rescue puts "#{$!.class}: #{$!.message}, for #{$!.cause.message}")
+puts $stderr.string[/^.*different slots/]
+p there.size("a"), there.keys("dead")
+$stderr = File.open(File::NULL, "w")
+(Buried.repeat.join(timeout: 20) rescue puts "#{$!.class}: #{$!.message}")
+p there.take("a"), there.keys("dead")
+
+# Outputs that it can't have are no way to go on for ever.
+class Fails < Kumihimo::CodeSegment
+  input :a, take: "{a}a", from: THERE
+  dead_letters "{a}dead", tries: 2
+  def run = put("d", a, on: THERE)
+end
+there.put("{a}a", 1)
+fails = Fails.repeat
+puts there.take("{a}dead", timeout: 20).slice(:error, :tries)
+fails.stop
+p there.size("{a}a"), there.keys("d")
 (Kumihimo::Jobs.store = there) rescue puts "#{$!.class}: #{$!.message}"
 
 # Many keys, and who waits under each.

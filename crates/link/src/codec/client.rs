@@ -2,7 +2,7 @@
 
 use super::{CALLS, In, Out, PARTS};
 use bytes::Bytes;
-use kumi_segments::{Ask, Back, Body, Call, FromClient, Kind, Put, Watch};
+use kumi_segments::{Ask, Back, Body, Call, FromClient, Kind, OUTPUTS, Put, Watch};
 use kumi_wire::WireError;
 
 const SYNC: u8 = 1;
@@ -154,7 +154,7 @@ fn the_call(tag: u8, i: &mut In<'_>) -> Result<Call<Bytes>, WireError> {
             })?;
             Call::Get(Ask { inputs, lease: leased.then_some(long), wait })
         }
-        COMMIT => Call::Commit { leases: leases(i)?, outputs: i.list(PARTS, In::store)? },
+        COMMIT => Call::Commit { leases: leases(i)?, outputs: i.list(OUTPUTS as u64, In::store)? },
         GIVE_BACK => {
             let (lease, changed) = (i.fields.fixed()?, i.fields.flag()?);
             let left = match changed {

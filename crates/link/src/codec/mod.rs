@@ -28,7 +28,7 @@ const CUT: usize = 2048;
 const KEEP: usize = 8192;
 /// The longest name of a key. The owner's bound is lower, and refuses a call; what is above this ends the connection.
 const KEY: usize = 64 << 10;
-/// Inputs, leases, outputs or segments in one message.
+/// Inputs, leases or segments in one message.
 const PARTS: u64 = 4096;
 /// Numbers of calls in one message.
 const CALLS: u64 = 1 << 18;

@@ -15,7 +15,7 @@ use super::{Broken, How, MS, Machine, News, Pending, Step};
 use crate::names::SLOTS;
 use crate::resp::{Reply, command};
 use bytes::Bytes;
-use kumi_segments::{Call, Time};
+use kumi_segments::{Call, OUTPUTS, Time};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
@@ -254,22 +254,29 @@ impl<T> Machine<T> {
         };
         Some(self.options.namespace.slot(key))
     }
-    /// Why what a call is about can't be done in one step: it is in several slots.
-    pub(super) fn across_slots(&self, call: &Call<Bytes>) -> Option<Box<str>> {
-        self.cluster.as_ref()?;
-        if matches!(call, Call::Get(ask) if ask.inputs.len() < 2) {
-            return None;
+    /// Why what a call is about can't be done in one step.
+    pub(super) fn call_apart(&self, call: &Call<Bytes>) -> Option<Box<str>> {
+        let leased = |leases: &[u64]| leases.iter().filter_map(|l| Some(&self.leases.get(l)?.key[..])).collect::<Vec<_>>();
+        match call {
+            Call::Get(ask) if ask.inputs.len() > 1 => self.across_slots(ask.inputs.iter().map(|i| &i.0[..])),
+            Call::Extend { leases, .. } => self.across_slots(leased(leases)),
+            Call::Commit { leases, outputs } => self.apart(leased(leases), outputs.iter().map(|o| &o.key[..]).collect()),
+            _ => None,
         }
-        let leased = |leases: &[u64]| leases.iter().filter_map(|l| Some(self.leases.get(l)?.key.to_vec())).collect::<Vec<_>>();
-        let keys: Vec<Vec<u8>> = match call {
-            Call::Get(ask) => ask.inputs.iter().map(|i| i.0.to_vec()).collect(),
-            Call::Extend { leases, .. } => leased(leases),
-            Call::Commit { leases, outputs } => leased(leases).into_iter().chain(outputs.iter().map(|o| o.key.to_vec())).collect(),
-            _ => return None,
-        };
+    }
+    /// Why one step can't end leases under the keys `held` and have outputs under these.
+    pub fn apart(&self, held: Vec<&[u8]>, outputs: Vec<&[u8]>) -> Option<Box<str>> {
+        if outputs.len() > OUTPUTS {
+            return Some(format!("a run's outputs are {OUTPUTS} at most: put them in several runs").into());
+        }
+        self.across_slots(held.into_iter().chain(outputs))
+    }
+    /// They are in several.
+    fn across_slots<'a>(&self, keys: impl IntoIterator<Item = &'a [u8]>) -> Option<Box<str>> {
+        self.cluster.as_ref()?;
         // One key of each slot.
         let mut slots = HashSet::new();
-        let apart: Vec<&Vec<u8>> = keys.iter().filter(|k| slots.insert(self.options.namespace.slot(k))).collect();
+        let apart: Vec<&[u8]> = keys.into_iter().filter(|k| slots.insert(self.options.namespace.slot(k))).collect();
         if apart.len() < 2 {
             return None;
         }

@@ -27,7 +27,7 @@ pub use line::{Broken, News};
 
 use crate::names::Namespace;
 use bytes::Bytes;
-use kumi_segments::{Back, Call, Done, Event, Failure, Outcome, Refusal, RemoteSegment, Time, Trouble};
+use kumi_segments::{Back, Call, Done, Event, Failure, INPUTS, Outcome, Refusal, RemoteSegment, Time, Trouble};
 use lease::Held;
 use line::Line;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -39,8 +39,6 @@ pub(crate) const MS: Time = 1_000_000;
 
 /// The longest name of a key, in bytes.
 pub const KEY_BYTES: usize = 1024;
-/// The most inputs, leases or outputs of a call.
-pub const PARTS: usize = 256;
 
 /// How a client behaves.
 #[derive(Clone, Debug)]
@@ -299,7 +297,7 @@ impl<T> Machine<T> {
             self.ended.push((token, Err(Failure::Refused(r).into())));
             return 0;
         }
-        if let Some(why) = self.across_slots(&call) {
+        if let Some(why) = self.call_apart(&call) {
             self.ended.push((token, Err(Trouble::Store(why))));
             return 0;
         }
@@ -318,13 +316,13 @@ impl<T> Machine<T> {
     }
     fn check(&self, call: &Call<Bytes>) -> Option<Refusal> {
         let key = |k: &[u8]| k.len() <= KEY_BYTES;
-        let parts = |n: usize| (1..=PARTS).contains(&n);
+        let parts = |n: usize| (1..=INPUTS).contains(&n);
         let good = match call {
             Call::Put(p) => key(&p.store.key),
             Call::Get(ask) => parts(ask.inputs.len()) && ask.inputs.iter().all(|i| key(&i.0)),
-            Call::Commit { leases, outputs } => leases.len() <= PARTS && outputs.len() <= PARTS && outputs.iter().all(|o| key(&o.key)),
+            Call::Commit { leases, outputs } => leases.len() <= INPUTS && outputs.iter().all(|o| key(&o.key)),
             Call::GiveBack { .. } => true,
-            Call::Extend { leases, .. } => leases.len() <= PARTS,
+            Call::Extend { leases, .. } => leases.len() <= INPUTS,
             Call::Names { prefix, .. } => key(prefix),
             Call::Stats(k) | Call::Limit(k, _) => key(k),
             Call::Leave(_) | Call::Watch(_) => false,

@@ -396,6 +396,12 @@ impl Engine<Bytes> for Store {
             self.shared.with(|s, now| s.machine.leave(now, number));
         }
     }
+    fn apart(&self, held: &[Vec<u8>], outputs: &[Vec<u8>]) -> Option<Box<str>> {
+        fn keys(all: &[Vec<u8>]) -> Vec<&[u8]> {
+            all.iter().map(|k| &k[..]).collect()
+        }
+        self.shared.with(|s, _| s.machine.apart(keys(held), keys(outputs)))
+    }
     fn used(&self, number: u64) {
         if !self.shared.is_child() {
             self.shared.state.lock().machine.used(number);

@@ -46,6 +46,12 @@ pub trait Engine<V>: Send + Sync {
     fn used(&self, number: u64) {
         let _ = number;
     }
+    /// Why one step can't end leases under the keys `held` and have outputs under these: the commit would end with
+    /// [`Trouble::Store`]. Does not wait.
+    fn apart(&self, held: &[Vec<u8>], outputs: &[Vec<u8>]) -> Option<Box<str>> {
+        let _ = (held, outputs);
+        None
+    }
     /// It serves no more: open calls end with [`Trouble::NotConnected`]. Waits until what was answered is safe.
     fn close(&self);
 }

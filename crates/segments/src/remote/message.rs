@@ -3,6 +3,11 @@
 
 use crate::manager::{Back, Event, KeyStats, Kind, Stored, Time};
 
+/// The most inputs that one call asks for, and so the most leases that one ends.
+pub const INPUTS: usize = 256;
+/// The most outputs of one call: what a run puts at one owner.
+pub const OUTPUTS: usize = 1 << 16;
+
 /// A client's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FromClient<V> {

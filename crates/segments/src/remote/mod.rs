@@ -15,6 +15,6 @@ mod spans;
 
 pub use client::{Client, ClientOptions, Failure, Outbox};
 pub use engine::{End, Engine, Outcome, Trouble};
-pub use message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store, Watch};
+pub use message::{Ask, Body, Call, Done, FromClient, FromOwner, INPUTS, OUTPUTS, Put, Refusal, RemoteSegment, Reply, Store, Watch};
 pub use owner::{Both, Node, NodeOptions, Send, Waiter};
 pub use rules::{Act, Rule, Rules, matches};

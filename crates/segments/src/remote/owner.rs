@@ -10,7 +10,7 @@
 //! Memory is bounded for each client by [`NodeOptions`]; what is above is refused, and nobody else is disturbed. What stands in queues is
 //! bounded by their limits alone.
 
-use super::message::{Ask, Body, Call, Done, FromClient, FromOwner, Put, Refusal, RemoteSegment, Reply, Store, Watch};
+use super::message::{Ask, Body, Call, Done, FromClient, FromOwner, INPUTS, OUTPUTS, Put, Refusal, RemoteSegment, Reply, Store, Watch};
 use super::rules::{Act, Rules};
 use super::spans::Spans;
 use crate::manager::{
@@ -41,8 +41,10 @@ pub struct NodeOptions {
     pub keys: usize,
     /// The longest name of a key, in bytes.
     pub key_bytes: usize,
-    /// Inputs, leases or outputs in one call.
-    pub parts: usize,
+    /// Inputs or leases in one call.
+    pub inputs: usize,
+    /// Outputs in one call.
+    pub outputs: usize,
     /// Watches of one client.
     pub watches: usize,
     /// Events that are kept for one of them.
@@ -61,7 +63,8 @@ impl Default for NodeOptions {
             bytes: 256 << 20,
             keys: 1 << 20,
             key_bytes: 1024,
-            parts: 256,
+            inputs: INPUTS,
+            outputs: OUTPUTS,
             watches: 256,
             events: 10_000,
         }
@@ -496,7 +499,7 @@ impl<V: Clone, W> Node<V, W> {
                 }
             }
             Call::Extend { leases, long } => {
-                if leases.len() > self.options.parts {
+                if leases.len() > self.options.inputs {
                     return refused(Refusal::Bad);
                 }
                 let long = long.min(self.options.longest_lease);
@@ -600,7 +603,7 @@ impl<V: Clone, W> Node<V, W> {
         }
     }
     fn ask(&mut self, now: Time, session: u32, number: u64, ask: Ask, wake: Woken<W>) -> State<V> {
-        if ask.inputs.is_empty() || ask.inputs.len() > self.options.parts {
+        if ask.inputs.is_empty() || ask.inputs.len() > self.options.inputs {
             return refused(Refusal::Bad);
         }
         let mut inputs: SmallVec<[Input; 1]> = SmallVec::new();
@@ -623,7 +626,7 @@ impl<V: Clone, W> Node<V, W> {
         }
     }
     fn commit(&mut self, now: Time, session: u32, leases: &[u64], outputs: Vec<Store<V>>, wake: Woken<W>) -> State<V> {
-        if leases.len() > self.options.parts || outputs.len() > self.options.parts {
+        if leases.len() > self.options.inputs || outputs.len() > self.options.outputs {
             return refused(Refusal::Bad);
         }
         let mut held: SmallVec<[LeaseId; 4]> = SmallVec::new();

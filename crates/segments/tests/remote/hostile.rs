@@ -56,7 +56,7 @@ fn any_call(c: &mut Chance) -> Call<u64> {
 fn hostile_clients_disturb_nobody() {
     for seed in 0..40 {
         let mut c = Chance::new(seed);
-        let options = NodeOptions { calls: 16, keys: 64, parts: 4, clients: 4, ..NodeOptions::default() };
+        let options = NodeOptions { calls: 16, keys: 64, inputs: 4, outputs: 4, clients: 4, ..NodeOptions::default() };
         let mut node: Node<u64, u64> = Node::new(seed, 3, options);
         let mut client: Client<u64, u64> = Client::new(1, ClientOptions { calls: 16, ..ClientOptions::default() });
         let (mut out, mut now, mut most) = (Out::default(), SECOND, 0);

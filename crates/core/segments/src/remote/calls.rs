@@ -11,7 +11,9 @@ use crate::leaf;
 use crate::put::{OWNED, UPDATE, how};
 use crate::state::{Made, made};
 use crate::wait::{FILL_HELD, Shown, after, fail, kind, not_shared};
-use kumi_segments::{Act, Ask, Back, Call, Done, Failure, Kind, Put, Refusal, RemoteSegment, Rule, Rules, Store, Stored, Time, Trouble};
+use kumi_segments::{
+    Act, Ask, Back, Call, Done, Failure, INPUTS, Kind, OUTPUTS, Put, Refusal, RemoteSegment, Rule, Rules, Store, Stored, Time, Trouble,
+};
 use kumi_vm::*;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -28,7 +30,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_call_put", 7, call_put),
     leaf("__seg_call_put_some", 6, call_put_some),
     leaf("__seg_call_get", 4, call_get),
-    leaf("__seg_ready", 2, ready),
+    leaf("__seg_ready", 3, ready),
     leaf("__seg_call_commit", 3, call_commit),
     leaf("__seg_call_give_back", 4, call_give_back),
     leaf("__seg_call_extend", 3, call_extend),
@@ -437,6 +439,9 @@ fn call_get(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
         inputs.push((name_of(cx, at(0))?, kind(at(1)), after(cx, at(2))?));
     }
+    if inputs.len() > INPUTS {
+        return Err(cx.arg_error(&format!("a code segment has at most {INPUTS} inputs of another node or a store, not {}", inputs.len())));
+    }
     let spares = if a[2] == Value::TRUE { Some(made(cx)?) } else { None };
     begin_until(cx, a[0], Call::Get(Ask { inputs, lease: ns(a[2]), wait: a[3].truthy() }), None, spares)
 }
@@ -457,23 +462,28 @@ fn encoded(cx: &mut Cx, v: Value) -> Result<Cell, Exit> {
         None => Cell::of(v).encode(cx),
     }
 }
-/// Do they go to one owner together?
-fn check_together(cx: &mut Cx, bytes: usize) -> Result<(), Exit> {
-    if bytes > MESSAGE_BYTES {
-        let msg = format!("outputs to one node of more than {MESSAGE_BYTES} bytes do not travel: put them in several runs");
-        return Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg));
-    }
-    Ok(())
+/// Do so many outputs, of so many bytes, go to one owner together?
+fn check_together(cx: &mut Cx, owner: Option<&Owner>, many: usize, bytes: usize) -> Result<(), Exit> {
+    let most = match owner {
+        Some(Owner::Node(..)) if many > OUTPUTS => OUTPUTS.to_string(),
+        _ if bytes > MESSAGE_BYTES => format!("{MESSAGE_BYTES} bytes"),
+        _ => return Ok(()),
+    };
+    let msg = format!("a run's outputs to one node are {most} at most: put them in several runs");
+    Err(fail(cx, "Kumihimo::Segments::NotTransferable", &msg))
 }
-/// `__seg_ready(peer, [[key, value, ..], ..])`: the same outputs to one owner, with values that are ready to be sent. Raises what their
-/// commit would. nil: whoever it is.
+/// `__seg_ready(peer, [[key, value, ..], ..], held)`: the same outputs to one owner, with values that are ready to be sent. Raises what
+/// their commit would, which ends leases under the keys `held`. nil: whoever it is.
 fn ready(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let owner = if a[0].is_nil() { None } else { Some(owner(cx, a[0])?) };
-    let (mut all, mut bytes) = (Vec::new(), 0);
+    let (mut all, mut bytes, mut held, mut keys) = (Vec::new(), 0, Vec::new(), Vec::new());
+    for v in crate::list(a[2]) {
+        held.push(name_of(cx, v)?);
+    }
     for v in crate::list(a[1]) {
         let mut parts = crate::list(v);
         let [key, value, ..] = &mut parts[..] else { continue };
-        name_of(cx, *key)?;
+        keys.push(name_of(cx, *key)?);
         let cell = encoded(cx, *value)?;
         let cell = fitting(cx, cell)?.to_send();
         if let Some(owner) = owner.as_ref().filter(|_| cell.luggage().is_some()) {
@@ -483,7 +493,12 @@ fn ready(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         *value = cx.data(cx.k.object, Ready(cell));
         all.push(cx.array(&parts));
     }
-    check_together(cx, bytes)?;
+    check_together(cx, owner.as_ref(), all.len(), bytes)?;
+    if let Some(Owner::Engine(e)) = &owner
+        && let Some(why) = e.apart(&held, &keys)
+    {
+        return Err(store_error(cx, e.name(), &why));
+    }
     Ok(cx.array_vec(all))
 }
 /// `__seg_call_commit(peer, leases, [[key, value, bits, delay, ttl], ..])`
@@ -499,7 +514,8 @@ fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         let (key, value) = (name_of(cx, at(0))?, encoded(cx, at(1))?);
         outputs.push(store(cx, key, value, at(2), at(3), at(4))?);
     }
-    check_together(cx, outputs.iter().map(|o| super::size_of(&o.value)).sum())?;
+    let owner = owner(cx, a[0])?;
+    check_together(cx, Some(&owner), outputs.len(), outputs.iter().map(|o| super::size_of(&o.value)).sum())?;
     begin(cx, a[0], Call::Commit { leases, outputs })
 }
 /// A lease's name, which is a String of Ruby's: it is a number of 64 bits.
@@ -655,9 +671,12 @@ fn trouble(cx: &mut Cx, e: Trouble, d: &CallData) -> Exit {
         }
         Trouble::NotConnected(why) => ("Kumihimo::Segments::NotConnected", format!("{node} is not there: {why}")),
         Trouble::Lost(why) => ("Kumihimo::Segments::NodeLost", format!("{node} was lost: {why}; the call may have been done or not")),
-        Trouble::Store(why) => ("Kumihimo::Segments::StoreError", format!("{node}: {why}")),
+        Trouble::Store(why) => return store_error(cx, &node, &why),
     };
     fail(cx, class, &msg)
+}
+fn store_error(cx: &mut Cx, store: &str, why: &str) -> Exit {
+    fail(cx, "Kumihimo::Segments::StoreError", &format!("{store}: {why}"))
 }
 /// Nobody gets what stands under a lease: it comes back.
 fn give_back(d: &CallData, segments: &[RemoteSegment<Cell>]) {
