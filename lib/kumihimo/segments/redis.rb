@@ -86,7 +86,9 @@ module Kumihimo
     class StoreWatch < Watch
       def self.__open(there, key, limit)
         raise ArgumentError, "a watch's limit is a positive Integer" unless limit.is_a?(Integer) && limit.positive?
-        new(__seg_redis_watch(there, key, limit))
+        watch = __seg_redis_watch(there, key, limit)
+        __seg_redis_watch_begun(watch)
+        new(watch)
       end
 
       def next(timeout: nil)

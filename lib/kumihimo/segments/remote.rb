@@ -362,7 +362,16 @@ module Kumihimo
         self
       end
 
-      def keys(prefix = "") = __about("names", prefix)
+      # So many names come at a time.
+      NAMES = 10_000
+      private_constant :NAMES
+
+      def keys(prefix = "")
+        found = some = __about("names", [prefix, nil, NAMES])
+        found += some = __about("names", [prefix, some.last, NAMES]) while some.size == NAMES
+        found
+      end
+
       def size(key) = __about("stats", key)[0]
 
       def limit(key, most)

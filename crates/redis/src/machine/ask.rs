@@ -113,7 +113,7 @@ impl<T> Machine<T> {
             let takes = ask.inputs.iter().enumerate().filter(|(_, i)| i.1 == Kind::Take);
             let held: Vec<(Bytes, String)> = takes.map(|(n, i)| (Bytes::copy_from_slice(&i.0), format!("{id}.{}", n + 1))).collect();
             if let ([(key, lease)], false) = (&held[..], p.again) {
-                command(&mut self.lines[line].out, &[b"HDEL", &ns.part(key, b'h'), lease.as_bytes()]);
+                command(&mut self.lines[line].calls.out, &[b"HDEL", &ns.part(key, b'h'), lease.as_bytes()]);
                 return;
             }
             return self.commit(line, p, [0, number, 0], &held, &[]);

@@ -577,7 +577,7 @@ impl<T> Machine<T> {
         let next = c.turn;
         let Some(line) = c.ask.take().filter(ready).or_else(|| (next..self.lines.len()).chain(0..next).find(ready)) else { return };
         (c.asked, c.asked_at, c.ask_at) = (true, now, now.saturating_add(ASK[usize::from(!trouble)]));
-        command(&mut self.lines[line].out, &[b"CLUSTER", b"SLOTS"]);
+        command(&mut self.lines[line].calls.out, &[b"CLUSTER", b"SLOTS"]);
         self.lines[line].expect(now, Tag::Slots);
     }
     /// Since when a call's server is away.

@@ -33,11 +33,11 @@ impl<T> Machine<T> {
         let again = names.iter().filter_map(|n| self.calls.get(n)).find(|p| p.again);
         if let Some(p) = again {
             let mark = format!("{}w", self.options.namespace.table(&self.options.client, p.slot));
-            command(&mut l.out, &[b"SET", mark.as_bytes(), b"", b"PX", KEEP.to_string().as_bytes()]);
+            command(&mut l.calls.out, &[b"SET", mark.as_bytes(), b"", b"PX", KEEP.to_string().as_bytes()]);
             l.expect(now, Tag::Mark);
         }
         let (replicas, ms) = (self.options.replicas.to_string(), self.options.copied_within.to_string());
-        command(&mut l.out, &[b"WAIT", replicas.as_bytes(), ms.as_bytes()]);
+        command(&mut l.calls.out, &[b"WAIT", replicas.as_bytes(), ms.as_bytes()]);
         l.expect(now, Tag::Wait(names));
     }
     /// So many replicas have what these calls have done.

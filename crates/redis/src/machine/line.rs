@@ -1,7 +1,10 @@
-//! A connection: how it begins, and whose reply the next one is.
+//! A line: how its connections begin, and whose reply the next one is.
 //!
 //! **Invariant.** For each command that was written there is one [`Tag`], in that order. What the server says by itself is marked as
 //! such and has none, but the confirmations of subscriptions, which are replies in their place.
+//!
+//! A line has two connections to one server, which serve together or not at all: on one it calls, on the other it hears channels. A server
+//! ends the connection of who hears channels once 32 MB are on their way to it, which values of calls may be.
 
 use super::{MS, Machine, Options, Step};
 use crate::resp::{Command, Decoder, Reply, command};
@@ -70,19 +73,46 @@ pub(super) enum Tag {
     Call(u64, Option<u16>),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     Down,
     Greets,
     Ready,
 }
 
+/// One of a line's connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// For commands and their replies.
+    Calls,
+    /// For what is heard on channels.
+    Channels,
+}
+
+impl Side {
+    /// Both.
+    pub const ALL: [Side; 2] = [Side::Calls, Side::Channels];
+}
+
+#[derive(Default)]
+pub(super) struct Wire {
+    /// Bytes for the server.
+    pub out: Vec<u8>,
+    state: State,
+    decoder: Decoder,
+    tags: VecDeque<Tag>,
+    /// When the server was heard last, or took something.
+    heard: Time,
+    pinged: bool,
+}
+
 pub(super) struct Line {
     /// The node of a cluster that it leads to; `None`: there is no cluster, or it leads nowhere any more.
     pub at: Option<(String, u16)>,
-    /// Bytes for the server.
-    pub out: Vec<u8>,
-    /// Since when there is no connection.
+    pub calls: Wire,
+    channels: Wire,
+    /// Since when there are no connections.
     pub down: Option<Time>,
     /// What was wrong last.
     pub trouble: Option<Box<str>>,
@@ -91,15 +121,9 @@ pub(super) struct Line {
     /// Calls that are done, and are to be asked after by the next `WAIT`. Is one under way?
     pub done: Vec<u64>,
     pub waits: bool,
-    state: State,
-    decoder: Decoder,
-    tags: VecDeque<Tag>,
     shas: [Bytes; ALL.len()],
-    /// Commands for calls and subscriptions.
+    /// Commands for calls.
     written: u64,
-    /// When the server was heard last, or took something.
-    heard: Time,
-    pinged: bool,
     /// The server knows a script's flags.
     flags: bool,
     /// What its scripts begin with is as a cluster needs it.
@@ -110,19 +134,15 @@ impl Default for Line {
     fn default() -> Line {
         Line {
             at: None,
-            out: Vec::new(),
+            calls: Wire::default(),
+            channels: Wire::default(),
             down: Some(0),
             trouble: None,
             worries: Vec::new(),
             done: Vec::new(),
             waits: false,
-            state: State::Down,
-            decoder: Decoder::default(),
-            tags: VecDeque::new(),
             shas: Default::default(),
             written: 0,
-            heard: 0,
-            pinged: false,
             flags: false,
             guarded: false,
         }
@@ -134,13 +154,60 @@ const SILENCE: Time = 2000 * MS;
 /// And one that owes a reply is given up after so long.
 const DEAD: Time = 6000 * MS;
 
+impl Wire {
+    fn begin(&mut self, now: Time, options: &Options) {
+        *self = Wire { state: State::Greets, heard: now, ..Wire::default() };
+        let name = options.name.as_bytes();
+        match &options.login {
+            Some((user, password)) => {
+                command(&mut self.out, &[b"HELLO", b"3", b"AUTH", user.as_bytes(), password.as_bytes(), b"SETNAME", name]);
+            }
+            None => command(&mut self.out, &[b"HELLO", b"3", b"SETNAME", name]),
+        }
+        self.expect(now, Tag::Hello);
+    }
+    /// A command was written, and its reply is to come.
+    fn expect(&mut self, now: Time, tag: Tag) {
+        if self.tags.is_empty() {
+            self.heard = self.heard.max(now);
+        }
+        self.tags.push_back(tag);
+    }
+    fn next_deadline(&self) -> Option<Time> {
+        match self.state {
+            State::Down => None,
+            _ if self.pinged || !self.tags.is_empty() => Some(self.heard.saturating_add(DEAD)),
+            _ => Some(self.heard.saturating_add(SILENCE)),
+        }
+    }
+    fn tick(&mut self, now: Time) {
+        if self.state == State::Ready && self.tags.is_empty() && self.heard.saturating_add(SILENCE) <= now {
+            command(&mut self.out, &[b"PING"]);
+            self.pinged = true;
+            self.expect(now, Tag::Ping);
+        }
+    }
+    fn is_dead(&self, now: Time) -> bool {
+        self.state != State::Down && !self.tags.is_empty() && self.heard.saturating_add(DEAD) <= now
+    }
+}
+
 impl Line {
     /// One that leads there, without a connection.
     pub fn to(at: Option<(String, u16)>, now: Time) -> Line {
         Line { at, down: Some(now), ..Line::default() }
     }
     pub fn is_ready(&self) -> bool {
-        self.state == State::Ready
+        self.calls.state == State::Ready && self.channels.state == State::Ready
+    }
+    pub fn output(&mut self, side: Side) -> &mut Vec<u8> {
+        &mut self.wire(side).out
+    }
+    fn wire(&mut self, side: Side) -> &mut Wire {
+        match side {
+            Side::Calls => &mut self.calls,
+            Side::Channels => &mut self.channels,
+        }
     }
     pub fn written(&self) -> u64 {
         self.written
@@ -148,17 +215,14 @@ impl Line {
     pub fn wrote(&mut self) {
         self.written += 1;
     }
-    /// A command was written, and its reply is to come.
+    /// A command was written for calls, and its reply is to come.
     pub fn expect(&mut self, now: Time, tag: Tag) {
-        if self.tags.is_empty() {
-            self.heard = self.heard.max(now);
-        }
-        self.tags.push_back(tag);
+        self.calls.expect(now, tag);
     }
     /// A script's call, whose keys and arguments are to follow. `guard`: the first of its keys.
     pub fn eval(&mut self, script: Script, guard: Option<&str>, keys: usize, args: usize) -> Command<'_> {
         let keys = keys + usize::from(guard.is_some());
-        let mut c = Command::new(&mut self.out, 3 + keys + args);
+        let mut c = Command::new(&mut self.calls.out, 3 + keys + args);
         c.part(b"EVALSHA").part(&self.shas[script as usize]).number(keys as u64);
         if let Some(g) = guard {
             c.part(g.as_bytes());
@@ -166,36 +230,22 @@ impl Line {
         c
     }
     pub fn next_deadline(&self) -> Option<Time> {
-        match self.state {
-            State::Down => None,
-            _ if self.pinged || !self.tags.is_empty() => Some(self.heard.saturating_add(DEAD)),
-            _ => Some(self.heard.saturating_add(SILENCE)),
-        }
+        [&self.calls, &self.channels].into_iter().filter_map(Wire::next_deadline).min()
     }
     /// Asks whether the server is there.
     pub fn tick(&mut self, now: Time) {
-        if self.state == State::Ready && self.tags.is_empty() && self.heard.saturating_add(SILENCE) <= now {
-            command(&mut self.out, &[b"PING"]);
-            self.pinged = true;
-            self.expect(now, Tag::Ping);
-        }
+        Side::ALL.into_iter().for_each(|side| self.wire(side).tick(now));
     }
     /// The server owes something for too long.
     pub fn is_dead(&self, now: Time) -> bool {
-        self.state != State::Down && !self.tags.is_empty() && self.heard.saturating_add(DEAD) <= now
+        self.calls.is_dead(now) || self.channels.is_dead(now)
     }
-    fn begin(&mut self, now: Time, options: &Options) {
-        let old = std::mem::take(self);
-        let Line { at, down, trouble, shas, written, .. } = old;
-        *self = Line { at, down, trouble, shas, written, state: State::Greets, heard: now, guarded: options.cluster, ..Line::default() };
-        let out = &mut self.out;
-        match &options.login {
-            Some((user, password)) => {
-                command(out, &[b"HELLO", b"3", b"AUTH", user.as_bytes(), password.as_bytes(), b"SETNAME", options.name.as_bytes()]);
-            }
-            None => command(out, &[b"HELLO", b"3", b"SETNAME", options.name.as_bytes()]),
+    fn begin(&mut self, side: Side, now: Time, options: &Options) {
+        if side == Side::Calls {
+            let Line { at, down, trouble, shas, written, .. } = std::mem::take(self);
+            *self = Line { at, down, trouble, shas, written, guarded: options.cluster, ..Line::default() };
         }
-        self.expect(now, Tag::Hello);
+        self.wire(side).begin(now, options);
     }
     /// The server has said who it is.
     fn greeted(&mut self, now: Time, hello: &Reply, options: &Options) -> Result<(), Broken> {
@@ -218,24 +268,26 @@ impl Line {
         }
         self.flags = major >= 7;
         if options.database != 0 {
-            command(&mut self.out, &[b"SELECT", options.database.to_string().as_bytes()]);
+            command(&mut self.calls.out, &[b"SELECT", options.database.to_string().as_bytes()]);
             self.expect(now, Tag::Select);
         }
-        command(&mut self.out, &[b"INFO"]);
+        command(&mut self.calls.out, &[b"INFO"]);
         self.expect(now, Tag::Info);
         for what in [&b"append*"[..], b"maxmemory-policy"] {
-            command(&mut self.out, &[b"CONFIG", b"GET", what]);
+            command(&mut self.calls.out, &[b"CONFIG", b"GET", what]);
             self.expect(now, Tag::Config);
         }
         self.load(now);
-        // That it may be heard at all.
-        command(&mut self.out, &[b"SUBSCRIBE", options.namespace.channel(b"").as_ref()]);
-        self.expect(now, Tag::Subscribe(1));
         Ok(())
+    }
+    /// It has said so to who is to hear channels. That they may be heard at all is found out by one of them.
+    fn hears(&mut self, now: Time, options: &Options) {
+        command(&mut self.channels.out, &[b"SUBSCRIBE", options.namespace.channel(b"").as_ref()]);
+        self.channels.expect(now, Tag::Subscribe(1));
     }
     fn load(&mut self, now: Time) {
         for script in ALL {
-            command(&mut self.out, &[b"SCRIPT", b"LOAD", script.text(self.flags, self.guarded).as_bytes()]);
+            command(&mut self.calls.out, &[b"SCRIPT", b"LOAD", script.text(self.flags, self.guarded).as_bytes()]);
             self.expect(now, Tag::Load(script));
         }
     }
@@ -297,16 +349,15 @@ pub(super) fn broken_by(error: &[u8]) -> Option<Broken> {
 }
 
 impl<T> Machine<T> {
-    /// There is a connection, on which nothing was said yet.
-    pub fn connected(&mut self, line: usize, now: Time) {
-        self.lines[line].begin(now, &self.options);
+    /// There is a connection, on which nothing was said yet: the one for calls first.
+    pub fn connected(&mut self, line: usize, side: Side, now: Time) {
+        self.lines[line].begin(side, now, &self.options);
     }
-    /// There is none, or none any more. Calls wait for another until their patience is over; if it will be no better, they end.
+    /// One of them is not there, or not any more: the other one is to be closed. Calls wait for others until their patience is over; if it will
+    /// be no better, they end.
     pub fn disconnected(&mut self, line: usize, now: Time, why: &Broken) {
         let l = &mut self.lines[line];
-        l.state = State::Down;
-        l.tags.clear();
-        l.out.clear();
+        (l.calls, l.channels) = Default::default();
         l.done.clear();
         l.waits = false;
         l.down.get_or_insert(now);
@@ -336,31 +387,38 @@ impl<T> Machine<T> {
         }
     }
     /// The server has taken some of what had waited for it to do so: it lives.
-    pub fn progress(&mut self, line: usize, now: Time) {
-        self.lines[line].heard = now;
+    pub fn progress(&mut self, line: usize, side: Side, now: Time) {
+        self.lines[line].wire(side).heard = now;
     }
     /// The server has said something.
     ///
     /// # Errors
-    /// The connection is to be closed, and [`disconnected`](Self::disconnected) told of it.
-    pub fn received(&mut self, line: usize, now: Time, bytes: &[u8], news: &mut Vec<News>) -> Result<(), Broken> {
-        let l = &mut self.lines[line];
-        l.heard = now;
-        l.pinged = false;
-        l.decoder.feed(bytes);
+    /// The connections are to be closed, and [`disconnected`](Self::disconnected) told of it.
+    pub fn received(&mut self, line: usize, side: Side, now: Time, bytes: &[u8], news: &mut Vec<News>) -> Result<(), Broken> {
+        let w = self.lines[line].wire(side);
+        w.heard = now;
+        w.pinged = false;
+        w.decoder.feed(bytes);
         loop {
-            match self.lines[line].decoder.next() {
-                Ok(Some(reply)) => self.reply(line, now, reply, news)?,
+            match self.lines[line].wire(side).decoder.next() {
+                Ok(Some(reply)) => {
+                    self.reply(line, side, now, reply, news)?;
+                    self.see_ready(line, now, news);
+                }
                 Ok(None) => return Ok(()),
                 Err(e) => return Err(Broken::Passing(format!("this is no Redis: {e}"))),
             }
         }
     }
+    /// Does anybody wait for what comes on the line's channels?
+    pub fn listens(&self, line: usize) -> bool {
+        !self.keys.is_empty() || !self.watched.is_empty() || !self.lines[line].channels.tags.is_empty()
+    }
     /// Is the connection to be closed, because nothing is heard of the server?
     pub fn is_dead(&self, line: usize, now: Time) -> bool {
         self.lines[line].is_dead(now)
     }
-    fn reply(&mut self, line: usize, now: Time, reply: Reply, news: &mut Vec<News>) -> Result<(), Broken> {
+    fn reply(&mut self, line: usize, side: Side, now: Time, reply: Reply, news: &mut Vec<News>) -> Result<(), Broken> {
         if let Reply::Push(parts) = &reply {
             let kind = parts.first().and_then(Reply::bytes).map_or(&b""[..], |b| &b[..]);
             match (kind, &parts[1..]) {
@@ -369,13 +427,17 @@ impl<T> Machine<T> {
                         self.heard_message(now, channel, payload);
                     }
                 }
-                (b"subscribe", _) => self.confirmed(line, now, true, news),
-                (b"unsubscribe", _) => self.confirmed(line, now, false, news),
+                (b"subscribe", [Reply::Text(channel), ..]) => {
+                    self.confirmed(line, true);
+                    self.hears_key(line, now, channel);
+                    self.hears_watched(line, now, channel);
+                }
+                (b"unsubscribe", _) => self.confirmed(line, false),
                 _ => {}
             }
             return Ok(());
         }
-        let Some(tag) = self.lines[line].tags.pop_front() else {
+        let Some(tag) = self.lines[line].wire(side).tags.pop_front() else {
             return Err(Broken::Passing("it says what nobody has asked for".into()));
         };
         if let Reply::Error(e) = &reply {
@@ -389,7 +451,7 @@ impl<T> Machine<T> {
             }
             if let Some(t) = broken_by(e) {
                 if let Tag::Call(..) = tag {
-                    self.lines[line].tags.push_front(tag);
+                    self.lines[line].calls.tags.push_front(tag);
                 }
                 return Err(t);
             }
@@ -398,6 +460,10 @@ impl<T> Machine<T> {
         match (tag, reply) {
             (Tag::Hello, Reply::Error(e)) if e.starts_with(b"ERR unknown command") => Err(too_old("")),
             (Tag::Hello, Reply::Error(e)) => Err(refuses(&e)),
+            (Tag::Hello, _) if side == Side::Channels => {
+                l.hears(now, &self.options);
+                Ok(())
+            }
             (Tag::Hello, r) => l.greeted(now, &r, &self.options),
             (Tag::Select | Tag::Load(_) | Tag::Subscribe(_) | Tag::Unsubscribe(_), Reply::Error(e)) => Err(refuses(&e)),
             (Tag::Load(script), r) => {
@@ -432,26 +498,35 @@ impl<T> Machine<T> {
             (Tag::Subscribe(_) | Tag::Unsubscribe(_), _) => Err(Broken::Passing("it mixes up its replies".into())),
         }
     }
-    fn confirmed(&mut self, line: usize, now: Time, subscribes: bool, news: &mut Vec<News>) {
+    /// A connection has been greeted when nothing is owed to it any more.
+    fn see_ready(&mut self, line: usize, now: Time, news: &mut Vec<News>) {
         let l = &mut self.lines[line];
-        let done = match l.tags.front_mut() {
+        let before = l.is_ready();
+        for side in Side::ALL {
+            let w = l.wire(side);
+            if w.state == State::Greets && w.tags.is_empty() {
+                w.state = State::Ready;
+            }
+        }
+        if l.is_ready() && !before {
+            self.ready(line, now, news);
+        }
+    }
+    fn confirmed(&mut self, line: usize, subscribes: bool) {
+        let tags = &mut self.lines[line].channels.tags;
+        let done = match tags.front_mut() {
             Some(Tag::Subscribe(n)) if subscribes => n,
             Some(Tag::Unsubscribe(n)) if !subscribes => n,
             // It is told by itself that it hears no more, and is not asked about it.
             _ => return,
         };
         *done = done.saturating_sub(1);
-        if *done > 0 {
-            return;
-        }
-        l.tags.pop_front();
-        if l.state == State::Greets {
-            self.ready(line, now, news);
+        if *done == 0 {
+            tags.pop_front();
         }
     }
     fn ready(&mut self, line: usize, now: Time, news: &mut Vec<News>) {
         let l = &mut self.lines[line];
-        l.state = State::Ready;
         l.down = None;
         l.trouble = None;
         self.table_kept = None;
@@ -497,17 +572,13 @@ impl<T> Machine<T> {
 impl Line {
     fn write_channels(&mut self, now: Time, what: &[u8], channels: &[Bytes]) {
         for some in channels.chunks(500) {
-            let mut c = Command::new(&mut self.out, 1 + some.len());
+            let mut c = Command::new(&mut self.channels.out, 1 + some.len());
             c.part(what);
             some.iter().for_each(|ch| {
                 c.part(ch);
             });
-            if what == b"SUBSCRIBE" {
-                self.wrote();
-                self.expect(now, Tag::Subscribe(some.len()));
-            } else {
-                self.expect(now, Tag::Unsubscribe(some.len()));
-            }
+            let tag = if what == b"SUBSCRIBE" { Tag::Subscribe(some.len()) } else { Tag::Unsubscribe(some.len()) };
+            self.channels.expect(now, tag);
         }
     }
 }

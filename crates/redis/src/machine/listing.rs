@@ -83,7 +83,7 @@ impl<T> Machine<T> {
         let Call::Names { after, .. } = &p.call else { return };
         let cursor = after.as_deref().unwrap_or(b"0");
         let pattern = self.options.namespace.registries();
-        command(&mut self.lines[line].out, &[b"SCAN", cursor, b"MATCH", pattern.as_bytes(), b"COUNT", KEYS, b"TYPE", b"zset"]);
+        command(&mut self.lines[line].calls.out, &[b"SCAN", cursor, b"MATCH", pattern.as_bytes(), b"COUNT", KEYS, b"TYPE", b"zset"]);
     }
     /// Some keys of a primary were gone through.
     pub(super) fn scanned(&mut self, now: Time, name: u64, names: Vec<Vec<u8>>, more: Option<Vec<u8>>) {

@@ -6,10 +6,10 @@
 //! name is the client's and of that asking alone, and its value is handed out when the store has confirmed the end of that lease. So what never
 //! arrives comes back, and what was handed out does not.
 //!
-//! Who waits costs no connection and no thread. It has looked since the store said that this connection hears what comes under its key; and whatever
+//! Who waits costs no connection and no thread. It has looked since the store said that this client hears what comes under its key; and whatever
 //! comes makes it look again (`wait`).
 //!
-//! One server is reached by one line. In a cluster there is a line to each primary, and a call goes where its slot is (`cluster`).
+//! One server is reached by one line, of two connections (`line`). In a cluster there is a line to each primary, and a call goes where its slot is (`cluster`).
 
 mod answer;
 mod ask;
@@ -23,11 +23,12 @@ mod wait;
 mod watch;
 
 pub use cluster::ClusterMap;
-pub use line::{Broken, News};
+pub use line::{Broken, News, Side};
+pub use watch::Happened;
 
 use crate::names::Namespace;
 use bytes::Bytes;
-use kumi_segments::{Back, Call, Done, Event, Failure, INPUTS, Outcome, Refusal, RemoteSegment, Time, Trouble};
+use kumi_segments::{Back, Call, Done, Failure, INPUTS, Outcome, Refusal, RemoteSegment, Time, Trouble};
 use lease::Held;
 use line::Line;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -226,7 +227,7 @@ pub struct Machine<T> {
     idle: BTreeSet<(Time, Bytes)>,
     watched: HashMap<Bytes, watch::Watched>,
     watch_channels: HashMap<Bytes, Bytes>,
-    happened: Vec<(Bytes, Option<Event<Bytes>>)>,
+    happened: Vec<(Bytes, Happened)>,
     /// Rounds of looking again.
     rounds: u64,
     leases: HashMap<u64, Held>,
@@ -278,8 +279,8 @@ impl<T> Machine<T> {
         self.lines.len()
     }
     /// Bytes for the server of a line.
-    pub fn output(&mut self, line: usize) -> &mut Vec<u8> {
-        &mut self.lines[line].out
+    pub fn output(&mut self, line: usize, side: Side) -> &mut Vec<u8> {
+        self.lines[line].output(side)
     }
     /// Calls that have ended since this was asked last.
     pub fn take_ended(&mut self) -> Vec<(T, Ended)> {

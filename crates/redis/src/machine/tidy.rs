@@ -42,7 +42,7 @@ impl<T> Machine<T> {
         for (key, leases) in std::mem::take(&mut self.tidy).leases {
             let line = self.line_of_key(&key).and_then(|l| self.lines.get_mut(l));
             let Some(line) = line.filter(|l| l.is_ready()) else { continue };
-            let mut c = Command::new(&mut line.out, 2 + leases.len());
+            let mut c = Command::new(&mut line.calls.out, 2 + leases.len());
             c.part(b"ZREM").part(&self.options.namespace.part(&key, b't'));
             leases.iter().for_each(|l| {
                 c.joined(&[b"l", l.as_bytes()]);

@@ -1,8 +1,8 @@
 //! Who waits under which key.
 //!
-//! **Invariant.** A call waits under one key, of whose segments it lacks one, or room. It was answered so by the store after this
-//! connection had been told to hear the key's channel. When something comes under the key, what was due there is due, or there is a
-//! new connection, those who wait look again: all who only peek, and of the others, in the order of their age, as many at a time as
+//! **Invariant.** A call waits under one key, of whose segments it lacks one, or room. It was asked for after the store had said that
+//! the key's channel is heard, and after the last message on it. When something comes under the key, what was due there is due, or the channel
+//! is heard anew, those who wait look again: all who only peek, and of the others, in the order of their age, as many at a time as
 //! segments stand there. Puts under a key are done in the order in which they were made: each names the one before it to the store, and
 //! waits behind one that waits.
 
@@ -14,8 +14,10 @@ use std::collections::BTreeSet;
 #[derive(Default)]
 pub(super) struct Key {
     channel: Bytes,
-    /// The line on which the channel was asked for, and how many commands that had written then; `None`: it was not, on this connection.
-    heard: Option<(usize, u64)>,
+    /// The line on which the channel was asked for; `None`: it was not, on these connections.
+    on: Option<usize>,
+    /// How many commands that had written when the channel was heard of last; `None`: it is not heard yet.
+    heard: Option<u64>,
     takers: BTreeSet<u64>,
     /// How many of them any segment would do for.
     simple: usize,
@@ -81,6 +83,10 @@ impl Key {
             self.simple -= 1;
         }
     }
+    /// Its channel is heard no more.
+    fn is_cut(&mut self) {
+        (self.on, self.heard, self.trying, self.putting, self.may) = (None, None, 0, false, 0);
+    }
     fn is_idle(&self) -> bool {
         self.takers.is_empty() && self.peekers.is_empty() && self.putters.is_empty() && self.trying == 0 && !self.putting
     }
@@ -96,7 +102,7 @@ impl<T> Machine<T> {
             Call::Put(put) if !put.store.update => (&put.store.key, put.wait, false),
             _ => return false,
         };
-        let Some((key, k)) = self.keys.get_key_value(&key[..]).filter(|(_, k)| waits && k.heard.is_some()) else { return false };
+        let Some((key, k)) = self.keys.get_key_value(&key[..]).filter(|(_, k)| waits && k.on.is_some()) else { return false };
         if if takes { k.simple == 0 } else { k.putters.is_empty() } {
             return false;
         }
@@ -173,9 +179,7 @@ impl<T> Machine<T> {
             if let Some(at) = k.due {
                 self.dues.remove(&(at, key));
             }
-            if let Some((line, _)) = k.heard {
-                closed.push((line, k.channel));
-            }
+            closed.extend(k.on.map(|line| (line, k.channel)));
         }
         for line in 0..if closed.is_empty() { 0 } else { self.lines.len() } {
             let its: Vec<Bytes> = closed.iter().filter(|c| c.0 == line).map(|c| c.1.clone()).collect();
@@ -192,22 +196,24 @@ impl<T> Machine<T> {
         }
         let line = self.line_of_key(key);
         let (Some(p), Some(k)) = (self.calls.get(&name), self.keys.get_mut(key)) else { return };
-        match (k.heard, line) {
+        let again = match (k.heard, line) {
+            // It was asked for before the channel was heard of, or elsewhere.
+            (Some(from), _) => p.line.map(usize::from) != k.on || p.sent_at <= from,
             (None, Some(line)) if self.lines[line].is_ready() => {
-                let channel = k.channel.clone();
-                self.write_subscribe(line, now, &[channel]);
-                if let Some(k) = self.keys.get_mut(key) {
-                    k.heard = Some((line, self.lines[line].written()));
+                // It looks again once the channel is heard.
+                if k.on.replace(line) != Some(line) {
+                    let channel = k.channel.clone();
+                    self.write_subscribe(line, now, &[channel]);
                 }
-                self.send(now, name);
+                false
             }
-            (None, _) => self.send(now, name),
-            // It was asked before the channel was heard, or elsewhere.
-            (Some((line, from)), _) if p.line.map(usize::from) != Some(line) || p.sent_at < from => self.send(now, name),
-            (Some(_), _) => {
-                self.stands(key, name);
-                self.set_due(now, key, due);
-            }
+            (None, _) => true,
+        };
+        if again {
+            self.send(now, name);
+        } else {
+            self.stands(key, name);
+            self.set_due(now, key, due);
         }
         self.may_be_idle(now, key);
     }
@@ -231,11 +237,26 @@ impl<T> Machine<T> {
     }
     pub(super) fn heard_message(&mut self, now: Time, channel: &Bytes, payload: &[u8]) {
         let Some(key) = self.channels.get(channel).cloned() else { return };
+        self.heard_of(&key);
         if payload == b"r" {
             return self.try_putters(now, &key);
         }
         let standing = std::str::from_utf8(payload).ok().and_then(|t| t.parse().ok()).unwrap_or(1);
         self.try_again(now, &key, std::cmp::max(standing, 1));
+    }
+    /// What was asked for before may have been answered before.
+    fn heard_of(&mut self, key: &Bytes) {
+        if let Some(k) = self.keys.get_mut(key) {
+            k.heard = k.heard.and(k.on).map(|line| self.lines[line].written());
+        }
+    }
+    /// The store says that this channel is heard on the line from now on.
+    pub(super) fn hears_key(&mut self, line: usize, now: Time, channel: &Bytes) {
+        let Some(key) = self.channels.get(channel).cloned() else { return };
+        let Some(k) = self.keys.get_mut(&key).filter(|k| k.on == Some(line)) else { return };
+        k.heard = Some(self.lines[line].written());
+        self.try_again(now, &key, 1);
+        self.try_putters(now, &key);
     }
     /// Those who wait for segments look again; so many of the takers at a time.
     fn try_again(&mut self, now: Time, key: &Bytes, may: u64) {
@@ -303,9 +324,7 @@ impl<T> Machine<T> {
 
     /// Nothing is heard on this line any more.
     pub(super) fn subscriptions_are_cut(&mut self, line: usize) {
-        for k in self.keys.values_mut().filter(|k| k.heard.is_some_and(|h| h.0 == line)) {
-            (k.heard, k.trying, k.putting, k.may) = (None, 0, false, 0);
-        }
+        self.keys.values_mut().filter(|k| k.on == Some(line)).for_each(Key::is_cut);
         self.watches_are_cut(line);
     }
     /// A call that was to look again has not, and is over: others may.
@@ -329,8 +348,8 @@ impl<T> Machine<T> {
         let mut cut = Vec::new();
         let mut moved = BTreeSet::new();
         for (key, k) in self.keys.iter_mut().filter(|(n, _)| slots.contains(&ns.slot(n))) {
-            cut.extend(k.heard.map(|h| (h.0, k.channel.clone())));
-            (k.heard, k.trying, k.putting, k.may) = (None, 0, false, 0);
+            cut.extend(k.on.map(|line| (line, k.channel.clone())));
+            k.is_cut();
             moved.insert(key.clone());
         }
         for p in self.calls.values_mut().filter(|p| p.poked.as_ref().is_some_and(|k| moved.contains(k))) {
@@ -338,20 +357,15 @@ impl<T> Machine<T> {
         }
         cut
     }
-    /// There is a connection, or keys have come to it: everybody who waits there looks again.
+    /// There is a connection, or keys have come to it: everybody who waits there looks again as soon as its channel is heard.
     pub(super) fn look_again(&mut self, line: usize, now: Time) {
-        let cut = self.keys.iter().filter(|(n, k)| k.heard.is_none() && self.line_of_key(n) == Some(line));
+        let cut = self.keys.iter().filter(|(n, k)| k.on.is_none() && self.line_of_key(n) == Some(line));
         let (keys, channels): (Vec<Bytes>, Vec<Bytes>) = cut.map(|(n, k)| (n.clone(), k.channel.clone())).unzip();
         self.write_subscribe(line, now, &channels);
-        let from = self.lines[line].written();
         for key in &keys {
             if let Some(k) = self.keys.get_mut(key) {
-                k.heard = Some((line, from));
+                k.on = Some(line);
             }
-        }
-        for key in &keys {
-            self.try_again(now, key, 1);
-            self.try_putters(now, key);
         }
     }
     /// How many wait here.

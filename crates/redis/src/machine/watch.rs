@@ -1,7 +1,7 @@
 //! Keys that are watched.
 //!
-//! **Invariant.** A key's scripts tell what happens as long as the key says that somebody watches, which is renewed while anybody does.
-//! The same call brings the key up to date, so that what ends by itself is told within a second.
+//! **Invariant.** A key's scripts tell what happens as long as the key says that somebody watches, which it does once the channel is heard, and
+//! is renewed while anybody does. The same call brings the key up to date, so that what ends by itself is told within a second.
 
 use super::{How, MS, Machine};
 use bytes::Bytes;
@@ -11,12 +11,34 @@ use std::collections::BTreeSet;
 /// A key that is watched.
 pub(super) struct Watched {
     channel: Bytes,
-    /// The line on which the channel is heard.
+    /// The line on which the channel was asked for, and whether it is heard there.
     on: Option<usize>,
+    heard: bool,
+    /// It was heard before, or could not be: what happened until it is is not known.
+    missed: bool,
     /// So many watches.
     count: usize,
     /// When it is looked at next.
     at: Time,
+}
+
+impl Watched {
+    /// Its channel is heard no more on the line that it gives.
+    fn is_cut(&mut self) -> Option<usize> {
+        self.heard = false;
+        self.on.take()
+    }
+}
+
+/// What a watch hears of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// This.
+    Event(Event<Bytes>),
+    /// Something, it may be: the connection was lost.
+    Missed,
+    /// Nothing. What happens from now on is told, or that it was missed.
+    Heard,
 }
 
 /// How often a key is looked at.
@@ -25,7 +47,7 @@ const OFTEN: Time = 1000 * MS;
 pub(super) const LONG: u64 = 60_000;
 
 impl<T> Machine<T> {
-    /// Somebody watches a key from now on, once more.
+    /// Somebody watches a key, once more; from when [`is_watched`](Self::is_watched).
     pub fn watch(&mut self, now: Time, key: &Bytes) {
         if let Some(w) = self.watched.get_mut(key) {
             w.count += 1;
@@ -34,10 +56,21 @@ impl<T> Machine<T> {
         let channel = self.options.namespace.watch_channel(key);
         self.watch_channels.insert(channel.clone(), key.clone());
         let on = self.line_of_key(key).filter(|l| self.lines[*l].is_ready());
-        self.watched.insert(key.clone(), Watched { channel: channel.clone(), on, count: 1, at: now });
+        self.watched.insert(key.clone(), Watched { channel: channel.clone(), on, heard: false, missed: false, count: 1, at: now });
         if let Some(line) = on {
             self.write_subscribe(line, now, &[channel]);
         }
+    }
+    /// Is what happens under a key from now on told? If there is no connection, that it was missed is.
+    pub fn is_watched(&self, key: &[u8]) -> bool {
+        self.watched.get(key).is_none_or(|w| w.heard || w.on.is_none())
+    }
+    /// The store says that this channel is heard on the line from now on.
+    pub(super) fn hears_watched(&mut self, line: usize, now: Time, channel: &Bytes) {
+        let Some(key) = self.watch_channels.get(channel) else { return };
+        let Some(w) = self.watched.get_mut(key).filter(|w| w.on == Some(line)) else { return };
+        (w.heard, w.at) = (true, now);
+        self.happened.push((key.clone(), if std::mem::take(&mut w.missed) { Happened::Missed } else { Happened::Heard }));
         self.look_at_watched(now);
     }
     /// Somebody watches it no more.
@@ -54,18 +87,18 @@ impl<T> Machine<T> {
             }
         }
     }
-    /// What has happened since this was asked last. `None`: nobody knows, for the connection was lost.
-    pub fn take_happened(&mut self) -> Vec<(Bytes, Option<Event<Bytes>>)> {
+    /// What has happened since this was asked last, by keys.
+    pub fn take_happened(&mut self) -> Vec<(Bytes, Happened)> {
         std::mem::take(&mut self.happened)
     }
     pub(super) fn next_look(&self) -> Option<Time> {
-        self.watched.values().map(|w| w.at).min()
+        self.watched.values().filter(|w| w.heard).map(|w| w.at).min()
     }
     pub(super) fn look_at_watched(&mut self, now: Time) {
         if !self.serves() {
             return;
         }
-        let due: Vec<Bytes> = self.watched.iter().filter(|(_, w)| w.at <= now).map(|(k, _)| k.clone()).collect();
+        let due: Vec<Bytes> = self.watched.iter().filter(|(_, w)| w.heard && w.at <= now).map(|(k, _)| k.clone()).collect();
         for key in due {
             if let Some(w) = self.watched.get_mut(&key) {
                 w.at = now.saturating_add(OFTEN);
@@ -79,28 +112,30 @@ impl<T> Machine<T> {
         let keys: Vec<Bytes> = self.watched.keys().filter(|k| self.line_of_key(k) == Some(line)).cloned().collect();
         for key in keys {
             let Some(w) = self.watched.get_mut(&key).filter(|w| w.on != Some(line)) else { continue };
-            (w.on, w.at) = (Some(line), now);
+            (w.on, w.heard, w.missed) = (Some(line), false, true);
             channels.push(w.channel.clone());
-            self.happened.push((key, None));
         }
         self.write_subscribe(line, now, &channels);
-        self.look_at_watched(now);
     }
     /// The same of what is watched.
     pub(super) fn unwatch_moved(&mut self, slots: &BTreeSet<u16>) -> Vec<(usize, Bytes)> {
         let ns = &self.options.namespace;
         let moved = self.watched.iter_mut().filter(|(n, _)| slots.contains(&ns.slot(n)));
-        moved.filter_map(|(_, w)| Some((w.on.take()?, w.channel.clone()))).collect()
+        moved.filter_map(|(_, w)| Some((w.is_cut()?, w.channel.clone()))).collect()
     }
     /// Nothing is heard on this line any more.
     pub(super) fn watches_are_cut(&mut self, line: usize) {
-        self.watched.values_mut().filter(|w| w.on == Some(line)).for_each(|w| w.on = None);
+        for (key, w) in self.watched.iter_mut().filter(|(_, w)| w.on == Some(line)) {
+            w.is_cut();
+            // Who waits for it to be heard does so no more.
+            self.happened.push((key.clone(), Happened::Heard));
+        }
     }
     /// False: it is no channel of a watched key.
     pub(super) fn heard_event(&mut self, channel: &Bytes, payload: &Bytes) -> bool {
         let Some(key) = self.watch_channels.get(channel) else { return false };
         if let Some(e) = read(payload) {
-            self.happened.push((key.clone(), Some(e)));
+            self.happened.push((key.clone(), Happened::Event(e)));
         }
         true
     }

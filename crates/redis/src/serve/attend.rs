@@ -3,7 +3,7 @@
 //! **Invariant.** While nobody attends, whatever comes wakes the serving thread. What is due is its affair always.
 
 use super::conn::Conn;
-use super::{SOCKETS, Shared, State, Store, tell};
+use super::{Link, SOCKETS, Shared, State, Store, tell};
 use mio::Interest;
 use mio::unix::SourceFd;
 use std::os::fd::{AsRawFd, RawFd};
@@ -51,7 +51,7 @@ impl Attendant {
     /// Serves what has come. False: nothing has.
     pub fn serve(&self) -> bool {
         let mut s = self.0.state.lock();
-        if s.links.iter().any(|l| l.up && l.conn.as_ref().is_some_and(Conn::waits_for_room)) {
+        if s.links.iter().flat_map(Link::conns).any(Conn::waits_for_room) {
             // Room that is told of is told of again and again until it is heard.
             let (poll, events) = &mut *self.0.sockets.lock();
             let _ = poll.poll(events, Some(Duration::ZERO));

@@ -6,7 +6,8 @@
 //! **Invariant.** Bytes that wait are sent by whoever reads as soon as the socket has room. The serving thread sleeps no longer than until the
 //! machine's next deadline: whoever brings an earlier one wakes it. Ends of calls are told when the lock is free.
 //!
-//! Each line of the machine has a link of its own: one server's store has one, a cluster's one to each primary.
+//! Each line of the machine has a link of its own, of two connections: one server's store has one, a cluster's one to each primary. The second
+//! one is made once the first is there, to the same address; if either is lost, so is the other.
 
 mod attend;
 mod conn;
@@ -19,7 +20,7 @@ pub use attend::Attendant;
 pub use tls::Certificates;
 
 use crate::address::{Address, AddressError, Place};
-use crate::machine::{Broken, Machine, News, Options};
+use crate::machine::{Broken, Machine, News, Options, Side};
 use bytes::Bytes;
 use conn::{Came, Conn};
 use kumi_segments::{Call, End, Engine, Outcome, Time, Trouble};
@@ -101,18 +102,52 @@ struct State {
     buffer: Vec<u8>,
 }
 
-/// A line's connection.
+/// A line's connections.
 #[derive(Default)]
 struct Link {
     /// The node of a cluster that it leads to.
     at: Option<(String, u16)>,
+    ends: [Half; 2],
+    /// They are gone.
+    lost: Option<Broken>,
+    /// It serves on new ones.
+    fresh: bool,
+}
+
+/// One of them.
+#[derive(Default)]
+struct Half {
     conn: Option<Conn>,
     /// It is connected.
     up: bool,
-    /// The connection is gone.
-    lost: Option<Broken>,
-    /// It serves on a new connection.
-    fresh: bool,
+}
+
+impl Link {
+    fn is_up(&self) -> bool {
+        self.ends.iter().all(|e| e.up)
+    }
+    /// A connection that is there.
+    fn there(&mut self, side: Side) -> Option<&mut Conn> {
+        let e = &mut self.ends[side as usize];
+        e.conn.as_mut().filter(|_| e.up)
+    }
+    /// The side whose connection is made now. `None`: both are there.
+    fn makes(&self) -> Option<Side> {
+        Side::ALL.into_iter().find(|s| !self.ends[*s as usize].up)
+    }
+    /// What is made now, if it was begun.
+    fn made(&mut self) -> Option<(Side, &mut Conn)> {
+        let side = self.makes()?;
+        Some((side, self.ends[side as usize].conn.as_mut()?))
+    }
+    fn conns(&self) -> impl Iterator<Item = &Conn> {
+        self.ends.iter().filter_map(|e| e.conn.as_ref().filter(|_| e.up))
+    }
+}
+
+/// Both sides of all lines.
+fn sides(lines: usize) -> impl Iterator<Item = (usize, Side)> {
+    (0..lines).flat_map(|line| Side::ALL.map(|side| (line, side)))
 }
 
 const WAKE: Token = Token(0);
@@ -260,18 +295,17 @@ impl Shared {
 impl State {
     /// Is there a connection?
     fn is_up(&self) -> bool {
-        self.links.iter().any(|l| l.up)
+        self.links.iter().any(Link::is_up)
     }
     fn send(&mut self) {
-        for line in 0..self.links.len() {
-            let link = &mut self.links[line];
-            let Some(conn) = link.conn.as_mut().filter(|_| link.up) else { continue };
-            let sent = conn.send(self.machine.output(line)).and_then(|progress| {
+        for (line, side) in sides(self.links.len()) {
+            let Some(conn) = self.links[line].there(side) else { continue };
+            let sent = conn.send(self.machine.output(line, side)).and_then(|progress| {
                 conn.mind_room(&self.sockets, Token(line))?;
                 Ok(progress)
             });
             match sent {
-                Ok(true) => self.machine.progress(line, now()),
+                Ok(true) => self.machine.progress(line, side, now()),
                 Ok(false) => {}
                 Err(e) => self.lose(line, Broken::Passing(e.to_string())),
             }
@@ -282,21 +316,22 @@ impl State {
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut some = false;
         for line in 0..self.links.len() {
-            some |= self.receive_on(line, &mut buffer);
+            let called = self.receive_on(line, Side::Calls, &mut buffer);
+            // Where nobody listens there is most likely nothing: it is looked at when it must have been that.
+            some |= called | ((!called || self.machine.listens(line)) && self.receive_on(line, Side::Channels, &mut buffer));
         }
         self.buffer = buffer;
         some
     }
-    fn receive_on(&mut self, line: usize, buffer: &mut [u8]) -> bool {
+    fn receive_on(&mut self, line: usize, side: Side, buffer: &mut [u8]) -> bool {
         let mut some = false;
         loop {
-            let link = &mut self.links[line];
-            let Some(conn) = link.conn.as_mut().filter(|_| link.up) else { return some };
+            let Some(conn) = self.links[line].there(side) else { return some };
             match conn.receive(buffer) {
                 Ok(Came::Some(n)) => {
                     some = true;
                     let mut news = Vec::new();
-                    let received = self.machine.received(line, now(), &buffer[..n], &mut news);
+                    let received = self.machine.received(line, side, now(), &buffer[..n], &mut news);
                     self.hear(Some(line), news);
                     match received {
                         Ok(()) => self.send(),
@@ -330,7 +365,7 @@ impl State {
                 self.links.push(Link::default());
             }
             if self.links[line].at.as_ref() != self.machine.node(line) {
-                self.drop_conn(line);
+                self.drop_conns(line);
                 self.links[line] = Link { at: self.machine.node(line).cloned(), ..Link::default() };
                 self.told = true;
             }
@@ -338,26 +373,25 @@ impl State {
     }
     /// The connection that was begun is there.
     fn comes_up(&mut self, line: usize) {
-        if let Some(conn) = &self.links[line].conn {
-            conn.forget(&self.own);
-            if let Err(e) = conn.watch(&self.sockets, Token(line)) {
-                return self.lose(line, Broken::Passing(e.to_string()));
-            }
+        let Some((side, conn)) = self.links[line].made() else { return };
+        conn.forget(&self.own);
+        if let Err(e) = conn.watch(&self.sockets, Token(line)) {
+            return self.lose(line, Broken::Passing(e.to_string()));
         }
-        self.links[line].up = true;
-        self.machine.connected(line, now());
+        self.links[line].ends[side as usize].up = true;
+        self.machine.connected(line, side, now());
         self.send();
     }
-    fn drop_conn(&mut self, line: usize) {
-        let link = &mut self.links[line];
-        if let Some(conn) = link.conn.take() {
-            conn.forget(if link.up { &self.sockets } else { &self.own });
+    fn drop_conns(&mut self, line: usize) {
+        for end in std::mem::take(&mut self.links[line].ends) {
+            if let Some(conn) = end.conn {
+                conn.forget(if end.up { &self.sockets } else { &self.own });
+            }
         }
-        link.up = false;
     }
-    /// There is no connection any more, or none yet.
+    /// There are no connections any more, or not yet.
     fn lose(&mut self, line: usize, why: Broken) {
-        self.drop_conn(line);
+        self.drop_conns(line);
         let why = match &self.links[line].at {
             Some((host, port)) => why.of(&Place::Tcp(host.clone(), *port).to_string()),
             None => why,

@@ -3,7 +3,7 @@
 use super::conn::{self, Conn};
 use super::{OWN_SOCKET, Shared, State, find, now, tell, tls};
 use crate::address::Place;
-use crate::machine::Broken;
+use crate::machine::{Broken, Side};
 use kumi_segments::Time;
 use mio::{Events, Poll};
 use rustls::ClientConfig;
@@ -38,8 +38,9 @@ struct Dial {
     at: Option<(String, u16)>,
     /// The server's host, as its certificate is to have it.
     host: String,
-    /// Other addresses of the server that are to be tried.
+    /// Other addresses of the server that are to be tried, and the one that is.
     ahead: Vec<SockAddr>,
+    to: Option<SockAddr>,
     attempt_at: Time,
     /// When the attempt that goes on began.
     since: Time,
@@ -48,7 +49,7 @@ struct Dial {
 
 impl Dial {
     fn new(at: Option<(String, u16)>) -> Dial {
-        Dial { at, host: String::new(), ahead: Vec::new(), attempt_at: 0, since: 0, pause: PAUSE[0] }
+        Dial { at, host: String::new(), ahead: Vec::new(), to: None, attempt_at: 0, since: 0, pause: PAUSE[0] }
     }
 }
 
@@ -65,7 +66,7 @@ impl Serving {
             if over {
                 s.machine.close(now());
                 s.watches.close();
-                (0..s.links.len()).for_each(|line| s.drop_conn(line));
+                (0..s.links.len()).for_each(|line| s.drop_conns(line));
             } else {
                 self.follow(&s);
                 (0..s.links.len()).for_each(|line| self.dialled(&mut s, line));
@@ -124,10 +125,9 @@ impl Serving {
     /// When the next attempt is due, or one that goes on has taken too long.
     fn next(&self, s: &State) -> Option<Time> {
         let map = s.machine.is_lost().then_some(self.map_at);
-        let dials = self.dials.iter().zip(&s.links).filter_map(|(dial, link)| match (&link.conn, link.up) {
-            (_, true) => None,
-            (Some(_), false) => Some(dial.since.saturating_add(DIAL)),
-            (None, false) => self.leads(&link.at).then_some(dial.attempt_at),
+        let dials = self.dials.iter().zip(&s.links).filter_map(|(dial, link)| {
+            let begun = link.ends[link.makes()? as usize].conn.is_some();
+            if begun { Some(dial.since.saturating_add(DIAL)) } else { self.leads(&link.at).then_some(dial.attempt_at) }
         });
         if s.told { Some(0) } else { dials.chain(map).min() }
     }
@@ -138,8 +138,7 @@ impl Serving {
     /// Sees whether a connection that was begun is there.
     fn dialled(&mut self, s: &mut State, line: usize) {
         let dial = &self.dials[line];
-        let link = &mut s.links[line];
-        let Some(conn) = link.conn.as_mut().filter(|_| !link.up) else { return };
+        let Some((_, conn)) = s.links[line].made() else { return };
         match conn.dialled() {
             Some(Ok(())) => {
                 if let Some(config) = &self.tls {
@@ -221,14 +220,16 @@ impl Serving {
     /// Makes an attempt for a line, if one is due.
     fn dial(&mut self, line: usize) {
         let shared = self.shared.clone();
-        {
+        let side = {
             let s = shared.state.lock();
             let (link, dial) = (&s.links[line], &self.dials[line]);
-            if link.conn.is_some() || s.over || dial.attempt_at > now() || link.at != dial.at || !self.leads(&link.at) {
+            let Some(side) = link.makes() else { return };
+            if link.ends[side as usize].conn.is_some() || s.over || dial.attempt_at > now() || link.at != dial.at || !self.leads(&link.at) {
                 return;
             }
-        }
-        if self.dials[line].ahead.is_empty() {
+            side
+        };
+        if side == Side::Calls && self.dials[line].ahead.is_empty() {
             match self.find(line) {
                 Ok(mut found) => {
                     found.reverse();
@@ -237,8 +238,12 @@ impl Serving {
                 Err(why) => return self.failed(line, &why),
             }
         }
-        let Some(to) = self.dials[line].ahead.pop() else { return self.failed(line, "its name is not known") };
-        self.dials[line].since = now();
+        let dial = &mut self.dials[line];
+        if side == Side::Calls {
+            dial.to = dial.ahead.pop();
+        }
+        let Some(to) = dial.to.clone() else { return self.failed(line, "its name is not known") };
+        dial.since = now();
         let dialled = Conn::dial(&to).and_then(|conn| {
             conn.watch(self.poll.registry(), OWN_SOCKET)?;
             Ok(conn)
@@ -247,8 +252,8 @@ impl Serving {
             // That it has room is told as soon as it is there.
             Ok(conn) => {
                 let mut s = shared.state.lock();
-                if s.links[line].at == self.dials[line].at {
-                    s.links[line].conn = Some(conn);
+                if s.links[line].at == self.dials[line].at && s.links[line].makes() == Some(side) {
+                    s.links[line].ends[side as usize].conn = Some(conn);
                 } else {
                     conn.forget(self.poll.registry());
                 }

@@ -4,6 +4,7 @@
 //! lost meanwhile.
 
 use super::{State, Store};
+use crate::machine::Happened;
 use bytes::Bytes;
 use kumi_segments::Event;
 use std::collections::{HashMap, VecDeque};
@@ -45,9 +46,13 @@ impl State {
         for w in self.watches.all.values_mut() {
             let before = w.events.len();
             for (_, event) in happened.iter().filter(|(key, _)| *key == w.key) {
-                let Some(e) = event else {
-                    w.missed += 1;
-                    continue;
+                let e = match event {
+                    Happened::Event(e) => e,
+                    Happened::Missed => {
+                        w.missed += 1;
+                        continue;
+                    }
+                    Happened::Heard => continue,
                 };
                 if w.events.len() >= w.most {
                     w.events.pop_front();
@@ -64,7 +69,7 @@ impl State {
 }
 
 impl Store {
-    /// What happens under a key from now on: so many events are kept. The result names the watch.
+    /// What happens under a key: so many events are kept. The result names the watch. It [has begun](Self::has_begun) soon: who rings says so.
     pub fn watch(&self, key: &[u8], most: usize, ring: Ring) -> u64 {
         let key = Bytes::copy_from_slice(key);
         self.shared.with(|s, now| {
@@ -74,6 +79,11 @@ impl Store {
             s.machine.watch(now, &key);
             s.watches.last
         })
+    }
+    /// Is what happens from now on told, or that it was missed?
+    pub fn has_begun(&self, watch: u64) -> bool {
+        let s = self.shared.state.lock();
+        s.watches.closed || s.watches.all.get(&watch).is_none_or(|w| s.machine.is_watched(&w.key))
     }
     /// The next event, if there is one; `Err`: the watch is over.
     ///

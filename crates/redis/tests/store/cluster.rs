@@ -99,7 +99,7 @@ fn waiters_on_all_shards() {
     let peeks: Vec<Begun> = keys.iter().map(|k| c.begin(get(&[(k, Kind::Peek, None)], None, true))).collect();
     c.eventually("they wait", |c| keys.iter().all(|k| c.stats(k).waiting == 3));
     for node in &n.all {
-        assert_eq!(node.say(&["CLIENT", "LIST"]).matches("name=waits").count(), 1);
+        assert_eq!(node.say(&["CLIENT", "LIST"]).matches("name=waits").count(), 2);
     }
     for k in keys.iter().chain(&keys) {
         other.put(k, "v");

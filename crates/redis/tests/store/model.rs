@@ -240,7 +240,7 @@ fn waiters_cost_no_connection() {
     let peeks: Vec<Begun> = (0..10).map(|_| c.begin(get(&[("same", Kind::Peek, None)], None, true))).collect();
     c.eventually("they wait", |c| c.stats("same").waiting == 110);
     c.eventually("they wait", |c| (0..count).step_by(97).all(|i| c.stats(&format!("k{i}")).waiting == 1));
-    assert_eq!(s.say(&["CLIENT", "LIST"]).matches("id=").count(), 3, "one of each client, and this one");
+    assert_eq!(s.say(&["CLIENT", "LIST"]).matches("id=").count(), 5, "two of each client, and this one");
     let puts: Vec<Begun> = (0..count).rev().map(|i| other.begin(put(&format!("k{i}"), &i.to_string()))).collect();
     puts.iter().for_each(|p| assert!(p.wait().is_ok()));
     for (i, w) in waits.iter().enumerate() {
@@ -386,6 +386,20 @@ fn large_values_and_odd_names() {
     assert_eq!(c.call(put(&long, "")), refused(Refusal::Bad));
     assert_eq!(c.put(&long[1..], ""), 1);
     assert_eq!(c.call(Call::Get(kumi_segments::Ask { inputs: vec![], lease: None, wait: true })), refused(Refusal::Bad));
+    // A server ends the connection of who hears channels once 32 MB are on their way to it. Somebody waits here.
+    let waits = c.begin(take("waits"));
+    c.eventually("it waits", |c| c.stats("waits").waiting == 1);
+    c.store(kumi_segments::Store { value: vec![b'x'; 40 << 20].into(), ..store("large", "") });
+    assert_eq!(c.take("large").len(), 40 << 20);
+    let some: Vec<u8> = vec![b'y'; 1 << 20];
+    (0..48).for_each(|_| drop(c.store(kumi_segments::Store { value: some.clone().into(), ..store("many", "") })));
+    let takes: Vec<Begun> = (0..48).map(|_| c.begin(take("many"))).collect();
+    for t in takes {
+        assert!(matches!(t.wait(), Ok(Done::Segments(s)) if s[0].value == some));
+        c.0.used(t.0);
+    }
+    c.put("waits", "1");
+    assert!(waits.wait().is_ok());
     // A key in a hash slot of the user's choice.
     c.put("a.{t}", "1");
     assert_eq!(c.take("a.{t}"), "1");
@@ -411,8 +425,9 @@ fn watches() {
     let other = Client::new(&s.address());
     c.put("k", "0");
     let (to, rung) = std::sync::mpsc::channel();
-    let watch = c.0.watch(b"k", 100, std::sync::Arc::new(move || to.send(()).unwrap_or(())));
-    let told = |n: usize| {
+    let ring = move || to.send(()).unwrap_or(());
+    let watch = c.0.watch(b"k", 100, std::sync::Arc::new(ring.clone()));
+    let told = |watch: u64, n: usize| {
         let mut all = Vec::new();
         while all.len() < n {
             match c.0.next_event(watch).unwrap() {
@@ -422,6 +437,10 @@ fn watches() {
         }
         all
     };
+    // What happens once it has begun is told, whoever does it.
+    while !c.0.has_begun(watch) {
+        rung.recv_timeout(crate::client::HANG).expect("news");
+    }
     c.eventually("it is watched", |_| s.say(&["HEXISTS", "kumi:n:{k}:m", "w"]) == ":1\r\n");
     other.put("k", "1");
     other.store(kumi_segments::Store { update: true, ..store("k", "2") });
@@ -439,13 +458,14 @@ fn watches() {
         (What::Put, 5, value("short")),
         (What::Ended, 5, None),
     ];
-    assert_eq!(told(7), expected);
+    assert_eq!(told(watch, 7), expected);
+    let whole = c.0.watch(b"k", 1000, std::sync::Arc::new(ring));
     // What nobody reads is missed, and counted.
     for i in 0..150 {
         other.put("k", &i.to_string());
     }
-    c.eventually("all is told", |c| c.stats("k").segments == 153 && c.stats("k").last_index == 155);
-    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(told(whole, 150).last().map(|e| e.1), Some(155));
+    assert_eq!((c.stats("k").segments, c.stats("k").last_index), (153, 155));
     assert_eq!(c.0.next_event(watch).unwrap().map(|e| (e.index, e.missed)), Some((56, 50)));
     c.0.unwatch(watch);
     assert!(c.0.next_event(watch).is_err());

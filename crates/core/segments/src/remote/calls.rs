@@ -547,11 +547,16 @@ fn call_extend(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     }
     begin(cx, a[0], Call::Extend { leases, long: ns(a[2]).unwrap_or(0) })
 }
-/// `__seg_call_about(peer, what, argument)`: "names" of a prefix, "stats" of a key, or the limit of [key, limit].
+/// `__seg_call_about(peer, what, argument)`: "names" of [prefix, after, most], "stats" of a key, or the limit of [key, limit].
 fn call_about(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let what = cx.arg_str(a, 1)?.bytes().to_vec();
     let call = match &*what {
-        b"names" => Call::Names { prefix: name_of(cx, a[2])?, after: None, most: 10_000 },
+        b"names" => {
+            let parts = crate::list(a[2]);
+            let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
+            let after = if at(1).is_nil() { None } else { Some(name_of(cx, at(1))?) };
+            Call::Names { prefix: name_of(cx, at(0))?, after, most: u32::try_from(cx.arg_i64(&parts, 2)?).unwrap_or(1) }
+        }
         b"stats" => Call::Stats(name_of(cx, a[2])?),
         _ => {
             let parts = crate::list(a[2]);

@@ -19,6 +19,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_redis_ready", 2, ready),
     leaf("__seg_redis_rest", 1, rest),
     leaf("__seg_redis_watch", 3, watch),
+    leaf("__seg_redis_watch_begun", 1, has_begun),
     leaf("__seg_redis_watch_next", 2, next_event),
     leaf("__seg_redis_unwatch", 1, unwatch),
 ];
@@ -132,6 +133,18 @@ fn watch(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         *w.number.lock() = Some(store.watch(&key, most, Arc::new(ring)));
     }
     Ok(v)
+}
+/// `__seg_redis_watch_begun(watch)`: waits until what happens is told.
+fn has_begun(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(w) = a[0].as_data::<WatchData>() else { return Ok(Value::NIL) };
+    let number = *w.number.lock();
+    cx.from_outside();
+    w.bells.add(cx.waker());
+    if number.is_some_and(|n| !w.store.has_begun(n)) {
+        return Err(cx.park(u64::MAX));
+    }
+    cx.no_wait();
+    Ok(Value::NIL)
 }
 /// `__seg_redis_watch_next(watch, deadline)`: [what, index, value, missed]; the object that stands for nothing: none came in time; nil:
 /// the watch is over.
