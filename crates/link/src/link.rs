@@ -241,7 +241,7 @@ impl Link {
                     return Err(SendError::TooLong { most: self.shared.limits.longest() });
                 }
                 let order = manner.order;
-                let waiting = || Waiting { kind, payload: out.payload(), trace: trace.cloned().map(Box::new), order };
+                let waiting = || Waiting::new(kind, out, trace, order);
                 match peer.way(channel, most, order == Order::Large, waiting) {
                     Way::Channel(way) => channel = way,
                     Way::Waits(new) => {

@@ -74,7 +74,8 @@ pub struct Limits {
     pub idle: usize,
     /// The longest message.
     pub message: usize,
-    /// Bytes that wait for one peer. Who lets more wait is disconnected.
+    /// Bytes that may wait for one peer. Who lets more wait is disconnected; for values that their owner holds as well, once a 256th
+    /// part of it has not gone within `silence`.
     pub backlog: usize,
     /// The longest time between two attempts to connect.
     pub backoff: Duration,

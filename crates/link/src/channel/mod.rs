@@ -82,6 +82,10 @@ struct State {
     /// What the frames have no room for: small ones, large ones.
     waiting: [VecDeque<Waiting>; 2],
     waiting_bytes: usize,
+    /// Of these, what nobody else holds.
+    waiting_own: usize,
+    /// Bytes that have gone.
+    gone: u64,
     blocked: bool,
     dirty: bool,
     /// Messages that were held back.
@@ -102,6 +106,9 @@ struct State {
 pub struct Waiting {
     pub kind: u8,
     pub payload: Payload,
+    /// Bytes that are here for its sake alone. The others are a value's, which its owner holds as well. Of a host's own message a quarter
+    /// counts: somebody waits for each, and there are as many as there are calls.
+    pub own: usize,
     pub trace: Option<Box<Trace>>,
     pub order: Order,
 }
@@ -110,6 +117,11 @@ impl Waiting {
     /// 0: the small one.
     fn lane(&self) -> usize {
         usize::from(self.order.is_large(self.payload.len()))
+    }
+
+    pub fn new(kind: u8, out: &mut Out, trace: Option<&Trace>, order: Order) -> Waiting {
+        let own = if kind == kind::OTHER { out.len() / 4 } else { out.copied() };
+        Waiting { kind, payload: out.payload(), own, trace: trace.cloned().map(Box::new), order }
     }
 }
 
@@ -200,6 +212,8 @@ impl Channel {
             tls: tls.map(|t| Box::new(Tunnel::new(t))),
             waiting: Default::default(),
             waiting_bytes: 0,
+            waiting_own: 0,
+            gone: 0,
             blocked,
             dirty: false,
             held: 0,
@@ -214,7 +228,7 @@ impl Channel {
         Channel { token, within, socket, state: Mutex::new(state), used: AtomicBool::new(true), bulk: AtomicBool::new(false) }
     }
 
-    /// Sends a message, or has it wait. `most`: bytes that may wait. Where it fails as `Slow` the serving thread is to be told, which closes it.
+    /// Sends a message, or has it wait. `most`: bytes that may wait, those apart that others hold ([`Waiting::own`]). Where it fails as `Slow` the serving thread is to be told, which closes it.
     pub fn send(
         &self,
         kind: u8,
@@ -231,10 +245,7 @@ impl Channel {
                 s.put_small(kind, bytes, trace)?;
                 self.sent(s, manner.writer, registry, most)
             }
-            _ => {
-                let w = Waiting { kind, payload: out.payload(), trace: trace.cloned().map(Box::new), order: manner.order };
-                self.send_payload(w, manner.writer, registry, most)
-            }
+            _ => self.send_payload(Waiting::new(kind, out, trace, manner.order), manner.writer, registry, most),
         }
     }
 
@@ -248,13 +259,13 @@ impl Channel {
 
     fn sent(&self, mut s: MutexGuard<'_, State>, writer: Writer, registry: &Registry, most: usize) -> Result<Left, SendError> {
         self.used.store(true, Ordering::Relaxed);
-        let backlog = s.backlog();
-        if backlog > most {
-            s.fail(Why::Here(Reason { code: code::SLOW, text: format!("{backlog} bytes wait for it, where {most} may") }));
+        let own = s.waiting_own;
+        if own > most {
+            s.fail(too_much(own, most));
             s.dirty = true;
             return Err(SendError::Slow);
         }
-        s.high |= backlog > most / 4;
+        s.high |= s.backlog() > most / 4;
         Ok(s.go(self, writer, registry))
     }
 
@@ -358,8 +369,7 @@ impl Channel {
     /// Says goodbye: it is in line then.
     pub fn goodbye(&self, reason: &Reason) {
         let mut s = self.state.lock();
-        s.waiting.iter_mut().for_each(VecDeque::clear);
-        s.waiting_bytes = 0;
+        s.clear();
         s.wire.goodbye(reason.code, reason.text.clone());
     }
 
@@ -389,8 +399,7 @@ impl Channel {
             let _ = s.write(self, registry);
         }
         s.closed = true;
-        s.waiting.iter_mut().for_each(VecDeque::clear);
-        s.waiting_bytes = 0;
+        s.clear();
         let _ = registry.deregister(&mut SourceFd(&self.socket.as_raw_fd()));
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
     }
@@ -406,10 +415,26 @@ impl Channel {
         self.fail(why);
     }
 
+    /// Does it take messages? Where it does not, the serving thread is about to close it.
+    pub fn is_open(&self) -> bool {
+        self.state.lock().check().is_ok()
+    }
+
     /// Bytes that wait.
     pub fn backlog(&self) -> usize {
         self.state.lock().backlog()
     }
+
+    /// The same, and those that have gone so far.
+    pub fn pace(&self) -> (usize, u64) {
+        let s = self.state.lock();
+        (s.backlog(), s.gone)
+    }
+}
+
+/// Who lets so much wait is disconnected.
+pub fn too_much(bytes: usize, most: usize) -> Why {
+    Why::Here(Reason { code: code::SLOW, text: format!("{bytes} bytes wait for it, where {most} may") })
 }
 
 impl State {
@@ -440,8 +465,8 @@ impl State {
                 other => return told(other),
             }
         }
-        let trace = trace.cloned().map(Box::new);
-        self.wait(0, Waiting { kind, payload: Bytes::copy_from_slice(bytes).into(), trace, order: Order::Small });
+        let (own, trace) = (bytes.len(), trace.cloned().map(Box::new));
+        self.wait(0, Waiting { kind, payload: Bytes::copy_from_slice(bytes).into(), own, trace, order: Order::Small });
         Ok(())
     }
 
@@ -473,7 +498,13 @@ impl State {
 
     fn wait(&mut self, lane: usize, w: Waiting) {
         self.waiting_bytes += w.payload.len() + size_of::<Waiting>();
+        self.waiting_own += w.own + size_of::<Waiting>();
         self.waiting[lane].push_back(w);
+    }
+
+    fn clear(&mut self) {
+        self.waiting.iter_mut().for_each(VecDeque::clear);
+        (self.waiting_bytes, self.waiting_own) = (0, 0);
     }
 
     /// Puts what waits into the frames' line, as far as that has room; whether anything went there.
@@ -493,6 +524,7 @@ impl State {
                             self.fail(Why::Here(Reason { code: kumi_wire::code::LIMIT, text: e.to_string() }));
                         }
                         self.waiting_bytes -= w.payload.len() + size_of::<Waiting>();
+                        self.waiting_own -= w.own + size_of::<Waiting>();
                     }
                 }
             }
@@ -561,6 +593,7 @@ impl State {
                     if self.tls.is_none() {
                         self.wire.advance(n);
                     }
+                    self.gone += n as u64;
                     left = left.saturating_sub(n);
                     if left == 0 {
                         return Ok(Wrote::More);

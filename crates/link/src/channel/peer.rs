@@ -28,7 +28,7 @@ struct Inner {
 enum Bulk {
     /// None was wanted yet.
     Not,
-    /// It is being made; what waits for it, and the bytes of that.
+    /// It is being made; what waits for it, and of that the bytes that nobody else holds.
     Made(Vec<Waiting>, usize),
     Here(Arc<Channel>),
     /// There is no way: large messages go with the small ones.
@@ -70,12 +70,17 @@ impl Peer {
         self.0.channel.lock().is_some()
     }
 
+    /// Whether there is a connection that takes messages. One that does not is about to end, which its host is told of.
+    pub fn is_open(&self) -> bool {
+        self.channel().is_some_and(|c| c.is_open())
+    }
+
     /// Bytes that wait to be sent to it. Who sends much should wait while this is high, for [`Host::drained`](crate::Host::drained).
     pub fn backlog(&self) -> usize {
         let main = self.channel().map_or(0, |c| c.backlog());
         let (channel, bytes) = match &*self.0.bulk.lock() {
             Bulk::Here(c) => (Some(c.clone()), 0),
-            Bulk::Made(_, bytes) => (None, *bytes),
+            Bulk::Made(waiting, _) => (None, waiting.iter().map(|w| w.payload.len()).sum()),
             Bulk::Not | Bulk::Never => (None, 0),
         };
         main + bytes + channel.map_or(0, |c| c.backlog())
@@ -112,7 +117,7 @@ impl Peer {
         match &mut *bulk {
             Bulk::Made(waiting, bytes) if in_order || *bytes < most => {
                 let message = message();
-                *bytes += message.payload.len();
+                *bytes += message.own;
                 waiting.push(message);
                 Way::Waits(new)
             }

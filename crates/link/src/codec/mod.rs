@@ -54,6 +54,11 @@ impl Out {
         self.buffer.len() + self.cuts.iter().map(|c| c.1.len()).sum::<usize>()
     }
 
+    /// Those of them that were copied for it.
+    pub fn copied(&self) -> usize {
+        self.buffer.len()
+    }
+
     /// All of it, if nothing is to be sent from where it is.
     pub fn whole(&self) -> Option<&[u8]> {
         self.cuts.is_empty().then_some(&self.buffer)

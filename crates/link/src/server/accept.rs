@@ -216,6 +216,7 @@ impl Server {
             heard: at,
             deadline: None,
             used: at,
+            behind: None,
             source,
             dialed,
             failures: Default::default(),

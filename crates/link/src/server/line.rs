@@ -32,6 +32,8 @@ pub struct Line {
     pub deadline: Option<Time>,
     /// When it was last needed.
     pub used: Time,
+    /// Since when more waits for it than may, and what had gone by then.
+    pub behind: Option<(Time, u64)>,
     /// Who connected; `None`: this node, or a Unix socket.
     pub source: Option<IpAddr>,
     /// The address that was called.

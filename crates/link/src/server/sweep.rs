@@ -2,7 +2,7 @@
 
 use super::line::Phase;
 use super::{MS, Server};
-use crate::channel::kind;
+use crate::channel::{kind, too_much};
 use crate::error::{Why, code};
 use kumi_segments::Time;
 use kumi_wire::Reason;
@@ -10,6 +10,8 @@ use std::sync::atomic::Ordering;
 
 /// How often.
 pub const EVERY: Time = 250 * MS;
+/// Where more waits than may, this part of that is to go within the time that a peer may be silent.
+const PACE: usize = 256;
 /// A connection that nobody used for so long may be closed.
 const IDLE: Time = 30_000 * MS;
 
@@ -18,8 +20,9 @@ impl Server {
         self.sweep_at = at + self.shared.patient(EVERY);
         let limits = &self.shared.limits;
         let (handshake, silence) = (limits.handshake.as_nanos() as Time, limits.silence.as_nanos() as Time);
-        let (idle, unused_after) = (limits.idle, self.shared.patient(IDLE));
-        let (mut late, mut stuck, mut silent, mut quiet, mut unused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (idle, most, unused_after) = (limits.idle, limits.backlog, self.shared.patient(IDLE));
+        let (mut late, mut stuck, mut silent, mut quiet, mut slow, mut unused) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (&token, line) in &mut self.lines {
             let since = at.saturating_sub(line.heard);
             let shakes = line.phase < Phase::Aside;
@@ -39,6 +42,17 @@ impl Server {
                 quiet.push(token);
                 line.deadline = Some(at + 2 * silence);
             }
+            let (backlog, gone) = line.channel.pace();
+            line.behind = match line.behind.filter(|_| backlog > most) {
+                None => (backlog > most).then_some((at, gone)),
+                Some((since, before)) if at.saturating_sub(since) > silence => {
+                    if gone - before < (most / PACE) as u64 {
+                        slow.push((token, backlog));
+                    }
+                    Some((at, gone))
+                }
+                behind => behind,
+            };
             if line.channel.used.swap(false, Ordering::Relaxed) {
                 line.used = at;
             } else if line.phase == Phase::Open && at.saturating_sub(line.used) > unused_after {
@@ -59,6 +73,9 @@ impl Server {
         }
         for token in silent {
             self.refuse(at, token, Reason { code: code::SILENT, text: "nothing came for too long".to_owned() });
+        }
+        for (token, backlog) in slow {
+            self.close(at, token, too_much(backlog, most));
         }
         for token in quiet {
             self.say(token, kind::PING, &[]);

@@ -58,6 +58,7 @@ impl<T> Machine<T> {
             }
             Next::Again => {
                 (p.step, p.number, p.again) = (Step::Queued, 0, false);
+                p.late += 1;
                 p.earlier.clear();
                 if p.token.is_none() {
                     self.remove(name);

@@ -15,6 +15,9 @@ pub(super) const SWEEP: u32 = 100;
 /// Of so many askings that were not answered it is looked after what they have taken; that of others comes back when its lease is over.
 const EARLIER: usize = 64;
 
+/// A take's lease is doubled up to this.
+const LONG: Time = 600_000 * MS;
+
 fn ms(ns: Option<Time>) -> u64 {
     ns.map_or(0, |ns| ns.div_ceil(MS))
 }
@@ -51,9 +54,13 @@ pub(super) fn lease_name(client: &str, number: u64) -> String {
 impl<T> Machine<T> {
     /// Sends a call, or its next step; without a connection it is sent when there is one.
     pub(super) fn send(&mut self, now: Time, name: u64) {
-        if self.follows_one_that_waits(name) {
+        if self.follows_one_that_waits(name) || self.waits_for_window(name) {
             return;
         }
+        self.send_past(now, name);
+    }
+    /// The same of one that the window has room for.
+    pub(super) fn send_past(&mut self, now: Time, name: u64) {
         if let Some(line) = self.way(now, name) {
             self.send_on(line, now, name);
         }
@@ -71,8 +78,13 @@ impl<T> Machine<T> {
             step => *step = Step::Sent,
         }
         let slot = p.slot;
+        let tag = if p.asks() { Tag::Get(name, slot) } else { Tag::Call(name, slot) };
         self.calls.insert(name, p);
-        self.lines[line].expect(now, Tag::Call(name, slot));
+        let l = &mut self.lines[line];
+        if let Tag::Get(..) = tag {
+            l.window.goes();
+        }
+        l.expect(now, tag);
     }
     fn take_row(&mut self, p: &mut Pending<T>) -> u32 {
         let row = p.row.or_else(|| self.rows.pop_first()).unwrap_or_else(|| {
@@ -143,7 +155,9 @@ impl<T> Machine<T> {
                 let last = p.earlier.len().saturating_sub(EARLIER);
                 let earlier: Vec<String> = p.earlier[last..].iter().map(|n| lease_name(&self.options.client, *n)).collect();
                 let Call::Get(ask) = &p.call else { return };
-                let long = ask.lease.unwrap_or(self.options.lease).div_ceil(MS).max(1);
+                let usual = self.options.lease;
+                let doubled = || usual.saturating_mul(1 << p.late.min(30)).min(LONG.max(usual));
+                let long = ask.lease.unwrap_or_else(doubled).div_ceil(MS).max(1);
                 let mut c = self.lines[line].eval(Script::Get, guard, ask.inputs.len() + 1, 4 + 3 * ask.inputs.len());
                 ask.inputs.iter().for_each(|i| {
                     c.part(&ns.part(&i.0, b'i'));

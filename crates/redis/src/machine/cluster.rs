@@ -404,9 +404,6 @@ impl<T> Machine<T> {
         if let Some(h) = p.slot.and_then(|s| c.slots.get_mut(&s)).and_then(|s| s.hold.as_mut()) {
             h.queued.remove(&name);
         }
-        if let Some(key) = &p.poked {
-            self.tries_no_more(key, p);
-        }
         self.end_listing(name);
     }
 

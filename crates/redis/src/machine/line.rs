@@ -6,6 +6,7 @@
 //! A line has two connections to one server, which serve together or not at all: on one it calls, on the other it hears channels. A server
 //! ends the connection of who hears channels once 32 MB are on their way to it, which values of calls may be.
 
+use super::window::Window;
 use super::{MS, Machine, Options, Step};
 use crate::resp::{Command, Decoder, Reply, command};
 use crate::script::{ALL, Script};
@@ -71,6 +72,8 @@ pub(super) enum Tag {
     Wait(Vec<u64>),
     /// A call's, and the slot that it is about.
     Call(u64, Option<u16>),
+    /// The same of one that asks for segments.
+    Get(u64, Option<u16>),
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -121,6 +124,7 @@ pub(super) struct Line {
     /// Calls that are done, and are to be asked after by the next `WAIT`. Is one under way?
     pub done: Vec<u64>,
     pub waits: bool,
+    pub window: Window,
     shas: [Bytes; ALL.len()],
     /// Commands for calls.
     written: u64,
@@ -141,6 +145,7 @@ impl Default for Line {
             worries: Vec::new(),
             done: Vec::new(),
             waits: false,
+            window: Window::default(),
             shas: Default::default(),
             written: 0,
             flags: false,
@@ -242,8 +247,8 @@ impl Line {
     }
     fn begin(&mut self, side: Side, now: Time, options: &Options) {
         if side == Side::Calls {
-            let Line { at, down, trouble, shas, written, .. } = std::mem::take(self);
-            *self = Line { at, down, trouble, shas, written, guarded: options.cluster, ..Line::default() };
+            let Line { at, down, trouble, shas, written, window, .. } = std::mem::take(self);
+            *self = Line { at, down, trouble, shas, written, window, guarded: options.cluster, ..Line::default() };
         }
         self.wire(side).begin(now, options);
     }
@@ -382,6 +387,7 @@ impl<T> Machine<T> {
         self.subscriptions_are_cut(line);
         self.tidy.forget();
         self.line_is_lost(now, line, &parked);
+        self.window_is_shut(line, now);
         if let Broken::Lasting(_) = why {
             self.give_up_all(now, Some(line));
         }
@@ -442,7 +448,10 @@ impl<T> Machine<T> {
         };
         if let Reply::Error(e) = &reply {
             match tag {
-                Tag::Call(name, slot) if self.is_elsewhere(e) => {
+                Tag::Call(name, slot) | Tag::Get(name, slot) if self.is_elsewhere(e) => {
+                    if let Tag::Get(..) = tag {
+                        self.got_reply(line, now, 0);
+                    }
                     self.not_done(line, now, name, slot, e);
                     return Ok(());
                 }
@@ -450,7 +459,7 @@ impl<T> Machine<T> {
                 _ => {}
             }
             if let Some(t) = broken_by(e) {
-                if let Tag::Call(..) = tag {
+                if let Tag::Call(..) | Tag::Get(..) = tag {
                     self.lines[line].calls.tags.push_front(tag);
                 }
                 return Err(t);
@@ -483,6 +492,13 @@ impl<T> Machine<T> {
             }
             (Tag::Config, r) => {
                 l.look_at_config(&r);
+                Ok(())
+            }
+            (Tag::Get(name, slot), r) => {
+                let bytes = r.list().iter().filter_map(Reply::bytes).map(|b| b.len()).sum();
+                self.answered(now, name, r);
+                self.slot_answered(now, name, slot);
+                self.got_reply(line, now, bytes);
                 Ok(())
             }
             (Tag::Call(name, slot), r) => {

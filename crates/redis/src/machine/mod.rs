@@ -21,6 +21,7 @@ mod listing;
 mod tidy;
 mod wait;
 mod watch;
+mod window;
 
 pub use cluster::ClusterMap;
 pub use line::{Broken, News, Side};
@@ -110,6 +111,8 @@ struct Pending<T> {
     again: bool,
     /// What it has come to, where it is awaited that replicas have it.
     done: Option<Box<Done<Bytes>>>,
+    /// Of a plain take: how often what it was given came later than its lease lasted. The next one lasts twice as long.
+    late: u32,
     /// Of a get: its numbers when it was, and was not answered.
     earlier: Vec<u64>,
     first_sent: Option<Time>,
@@ -128,6 +131,13 @@ struct Pending<T> {
     /// Names that were found so far.
     names: Vec<Vec<u8>>,
     how: How,
+}
+
+impl<T> Pending<T> {
+    /// Are segments asked for by its next step?
+    fn asks(&self) -> bool {
+        matches!(self.call, Call::Get(_)) && !matches!(self.step, Step::Confirms(..))
+    }
 }
 
 /// What the library itself does with a call.
@@ -363,6 +373,7 @@ impl<T> Machine<T> {
             number: 0,
             again: false,
             done: None,
+            late: 0,
             earlier: Vec::new(),
             first_sent: None,
             slot,
@@ -411,6 +422,9 @@ impl<T> Machine<T> {
         self.rows.extend(p.row);
         self.leaves_order(name, &p.call);
         self.leaves_slot(name, &p);
+        if let Some(key) = &p.poked {
+            self.tries_no_more(key, &p);
+        }
         match &p.call {
             Call::Commit { leases, .. } => leases.iter().for_each(|l| self.forget_lease(*l)),
             Call::GiveBack { lease, .. } => self.forget_lease(*lease),

@@ -3,6 +3,7 @@
 use crate::client::{Begun, Client, MS, get, put, refused, store, take, text};
 use crate::server::{Server, lease_ends};
 use bytes::Bytes;
+use kumi_redis::Settings;
 use kumi_segments::{Back, Call, Done, Engine, Failure, Kind, Put, Refusal, Trouble, What};
 use std::time::{Duration, Instant};
 
@@ -375,11 +376,11 @@ fn namespaces_do_not_meet() {
 }
 
 fn large_values_and_odd_names() {
-    let (_s, c) = one();
+    let (s, c) = one();
     let value: Vec<u8> = (0..10_000_000u32).map(|i| (i * 7 % 251) as u8).collect();
     let key = vec![0xff, 0, b'\r', b'\n', b'*'];
-    let s = kumi_segments::Store { key: key.clone(), value: value.clone().into(), ..store("", "") };
-    assert_eq!(c.store(s), Some(1));
+    let odd = kumi_segments::Store { key: key.clone(), value: value.clone().into(), ..store("", "") };
+    assert_eq!(c.store(odd), Some(1));
     let ask = kumi_segments::Ask { inputs: vec![(key, Kind::Take, None)], lease: None, wait: true };
     assert!(c.get(Call::Get(ask))[0].value == value);
     let long = "x".repeat(1025);
@@ -400,6 +401,11 @@ fn large_values_and_odd_names() {
     }
     c.put("waits", "1");
     assert!(waits.wait().is_ok());
+    // One that comes later than its lease lasts is asked for under a longer one.
+    let settings = Settings { lease: Some(Duration::from_millis(1)), patience: Some(crate::client::HANG), ..Settings::default() };
+    let brief = Client::with(&s.address(), settings);
+    c.store(kumi_segments::Store { value: vec![b'x'; 20 << 20].into(), ..store("large", "") });
+    assert_eq!(brief.take("large").len(), 20 << 20);
     // A key in a hash slot of the user's choice.
     c.put("a.{t}", "1");
     assert_eq!(c.take("a.{t}"), "1");

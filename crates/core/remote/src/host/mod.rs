@@ -329,16 +329,16 @@ impl Host {
             link.let_go();
         }
     }
-    /// A call could not be sent: it waits for the next connection, which may be there already.
+    /// A call could not be sent: it waits for the next connection, which may be there already. One that is about to end is not that.
     fn not_sent(&self, name: &Arc<str>, peer: &kumi_link::Peer, number: u64) {
         self.look(|inner| {
             if let Some(p) = inner.peers.get_mut(name) {
                 p.calls.not_sent(number);
             }
         });
-        if peer.is_connected() {
+        if peer.is_open() {
             self.act(|inner, _, after| inner.resume(name, after));
-        } else if !self.node().is_some_and(|n| n.connect(&n.peer(name))) {
+        } else if !peer.is_connected() && !self.node().is_some_and(|n| n.connect(&n.peer(name))) {
             self.fail(name, number, no_node(name));
         }
     }

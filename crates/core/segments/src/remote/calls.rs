@@ -462,11 +462,16 @@ fn encoded(cx: &mut Cx, v: Value) -> Result<Cell, Exit> {
         None => Cell::of(v).encode(cx),
     }
 }
+/// Bytes of an output in a message, at most.
+fn size_of_output(key: &[u8], value: &Cell) -> usize {
+    super::size_of(value) + key.len() + 32
+}
 /// Do so many outputs, of so many bytes, go to one owner together?
 fn check_together(cx: &mut Cx, owner: Option<&Owner>, many: usize, bytes: usize) -> Result<(), Exit> {
     let most = match owner {
         Some(Owner::Node(..)) if many > OUTPUTS => OUTPUTS.to_string(),
-        _ if bytes > MESSAGE_BYTES => format!("{MESSAGE_BYTES} bytes"),
+        // A message has that much room beside the longest value.
+        _ if bytes > MESSAGE_BYTES + (32 << 10) => format!("{MESSAGE_BYTES} bytes"),
         _ => return Ok(()),
     };
     let msg = format!("a run's outputs to one node are {most} at most: put them in several runs");
@@ -483,13 +488,14 @@ fn ready(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     for v in crate::list(a[1]) {
         let mut parts = crate::list(v);
         let [key, value, ..] = &mut parts[..] else { continue };
-        keys.push(name_of(cx, *key)?);
+        let name = name_of(cx, *key)?;
         let cell = encoded(cx, *value)?;
         let cell = fitting(cx, cell)?.to_send();
         if let Some(owner) = owner.as_ref().filter(|_| cell.luggage().is_some()) {
             meet(cx, owner)?;
         }
-        bytes += super::size_of(&cell);
+        bytes += size_of_output(&name, &cell);
+        keys.push(name);
         *value = cx.data(cx.k.object, Ready(cell));
         all.push(cx.array(&parts));
     }
@@ -515,7 +521,7 @@ fn call_commit(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         outputs.push(store(cx, key, value, at(2), at(3), at(4))?);
     }
     let owner = owner(cx, a[0])?;
-    check_together(cx, Some(&owner), outputs.len(), outputs.iter().map(|o| super::size_of(&o.value)).sum())?;
+    check_together(cx, Some(&owner), outputs.len(), outputs.iter().map(|o| size_of_output(&o.key, &o.value)).sum())?;
     begin(cx, a[0], Call::Commit { leases, outputs })
 }
 /// A lease's name, which is a String of Ruby's: it is a number of 64 bits.
