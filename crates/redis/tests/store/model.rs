@@ -393,7 +393,9 @@ fn large_values_and_odd_names() {
     c.store(kumi_segments::Store { value: vec![b'x'; 40 << 20].into(), ..store("large", "") });
     assert_eq!(c.take("large").len(), 40 << 20);
     let some: Vec<u8> = vec![b'y'; 1 << 20];
-    (0..48).for_each(|_| drop(c.store(kumi_segments::Store { value: some.clone().into(), ..store("many", "") })));
+    for i in 1..=48 {
+        assert_eq!(c.store(kumi_segments::Store { value: some.clone().into(), ..store("many", "") }), Some(i));
+    }
     let takes: Vec<Begun> = (0..48).map(|_| c.begin(take("many"))).collect();
     for t in takes {
         assert!(matches!(t.wait(), Ok(Done::Segments(s)) if s[0].value == some));
