@@ -2,11 +2,11 @@
 //!
 //! **Invariant.** There is always room for one. For more there is as long as what they bring together, if each brings what the last ones
 //! did, is no more than [`MOST`]. A server does what it has read of a connection before it answers any of it: many large values would
-//! keep it busy for longer than a lease lasts, or than a server may be silent. Whoever has no room stands in line, in the order of calls.
+//! keep it busy for longer than a lease lasts, or than a server may be silent. Whoever has no room stands in line, the oldest first.
 
 use super::{Machine, Step};
 use kumi_segments::Time;
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 
 /// Bytes under way, as far as is known.
 const MOST: usize = 16 << 20;
@@ -21,12 +21,12 @@ pub(super) struct Window {
     under_way: usize,
     /// What the next one may bring: no less than the last, and half of what was thought before it.
     brings: usize,
-    line: VecDeque<u64>,
+    line: BTreeSet<u64>,
 }
 
 impl Default for Window {
     fn default() -> Window {
-        Window { under_way: 0, brings: UNKNOWN, line: VecDeque::new() }
+        Window { under_way: 0, brings: UNKNOWN, line: BTreeSet::new() }
     }
 }
 
@@ -49,7 +49,7 @@ impl<T> Machine<T> {
         if w.line.is_empty() && w.has_room() {
             return false;
         }
-        w.line.push_back(name);
+        w.line.insert(name);
         if let Some(p) = self.calls.get_mut(&name) {
             p.step = Step::Queued;
         }
@@ -63,7 +63,7 @@ impl<T> Machine<T> {
             0 => w.brings.min(NOTHING.max(w.brings / 2)),
             _ => bytes.max(w.brings / 2).max(LEAST),
         };
-        while let Some(name) = Some(&mut self.lines[line].window).filter(|w| w.has_room()).and_then(|w| w.line.pop_front()) {
+        while let Some(name) = Some(&mut self.lines[line].window).filter(|w| w.has_room()).and_then(|w| w.line.pop_first()) {
             // It may have ended meanwhile.
             if self.calls.get(&name).is_some_and(|p| matches!(p.step, Step::Queued)) {
                 self.send_past(now, name);
