@@ -324,6 +324,14 @@ fn other_nodes_do_what_they_are_allowed_to_and_nothing_else() {
         "[{a: 1, b: 2}, 2, \"NotAllowed: \"]",
     );
     west.is("R.stop; [S['north'].size('a'), S['east'].size('job.2')]", "[0, 0]");
+    // Where another owner has done its part by then there can be no letter, and the repetition ends.
+    west.is("S['north'].put('a', 1); S['east'].put('job.2', 2)", "2");
+    west.fails(
+        "class Both < Pay; dead_letters 'dead', tries: 1; \
+         def run = [%w[out north], %w[pay east]].each { |key, node| put(key, a, on: node) }; end; Both.repeat.join(timeout: 20)",
+        "NotAllowed: node east does not allow this node to put \"pay\"",
+    );
+    west.is("[S['north'].size('out'), S['north'].size('a'), S['east'].size('job.2'), S.local.size('dead')]", "[1, 0, 1, 0]");
     east.is("S.local.size('pay')", "1");
 }
 

@@ -7,7 +7,7 @@
 //! - [`resp`]: the protocol.
 //! - [`script`]: what the server does.
 //! - [`machine`]: what a client asks and is told, without a socket or a clock.
-//! - [`serve`]: the connection, and the thread that serves it.
+//! - [`serve`]: the connections, and the thread that serves them.
 //!
 //! ```no_run
 //! use kumi_segments::{Call, Engine};

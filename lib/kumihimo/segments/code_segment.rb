@@ -424,11 +424,17 @@ module Kumihimo
       __log_letter(key, tries, error)
       done
     rescue Segments::StoreError => why
-      # There can be no letter: it has failed as one without.
-      __note(:@__unwritten, true)
-      __ends_by(why, nil)
+      __ends_unwritten(why)
     rescue Segments::Error
-      # The leases are over, or the node is gone: there is nothing to give back.
+      # The leases are over, or the node is gone: there is nothing to give back. It was the run's own end that has ended them, where another
+      # owner refused it.
+      __ends_unwritten(error) if commits && key
+    end
+
+    # There can be no letter: it has failed as one without.
+    def __ends_unwritten(error)
+      __note(:@__unwritten, true)
+      __ends_by(error, nil)
     end
 
     def __inputs_for_letter(names)

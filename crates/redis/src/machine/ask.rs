@@ -78,13 +78,13 @@ impl<T> Machine<T> {
             step => *step = Step::Sent,
         }
         let slot = p.slot;
-        let tag = if p.asks() { Tag::Get(name, slot) } else { Tag::Call(name, slot) };
+        let asks = p.asks();
         self.calls.insert(name, p);
         let l = &mut self.lines[line];
-        if let Tag::Get(..) = tag {
+        if asks {
             l.window.goes();
         }
-        l.expect(now, tag);
+        l.expect(now, Tag::Call(name, slot, asks));
     }
     fn take_row(&mut self, p: &mut Pending<T>) -> u32 {
         let row = p.row.or_else(|| self.rows.pop_first()).unwrap_or_else(|| {

@@ -70,10 +70,8 @@ pub(super) enum Tag {
     Mark,
     /// So many replicas have what these calls have done.
     Wait(Vec<u64>),
-    /// A call's, and the slot that it is about.
-    Call(u64, Option<u16>),
-    /// The same of one that asks for segments.
-    Get(u64, Option<u16>),
+    /// A call's, the slot that it is about, and whether it asks for segments.
+    Call(u64, Option<u16>, bool),
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -98,6 +96,7 @@ impl Side {
     pub const ALL: [Side; 2] = [Side::Calls, Side::Channels];
 }
 
+/// A connection, as its line has it.
 #[derive(Default)]
 pub(super) struct Wire {
     /// Bytes for the server.
@@ -448,8 +447,8 @@ impl<T> Machine<T> {
         };
         if let Reply::Error(e) = &reply {
             match tag {
-                Tag::Call(name, slot) | Tag::Get(name, slot) if self.is_elsewhere(e) => {
-                    if let Tag::Get(..) = tag {
+                Tag::Call(name, slot, asks) if self.is_elsewhere(e) => {
+                    if asks {
                         self.got_reply(line, now, 0);
                     }
                     self.not_done(line, now, name, slot, e);
@@ -459,7 +458,7 @@ impl<T> Machine<T> {
                 _ => {}
             }
             if let Some(t) = broken_by(e) {
-                if let Tag::Call(..) | Tag::Get(..) = tag {
+                if let Tag::Call(..) = tag {
                     self.lines[line].calls.tags.push_front(tag);
                 }
                 return Err(t);
@@ -494,16 +493,13 @@ impl<T> Machine<T> {
                 l.look_at_config(&r);
                 Ok(())
             }
-            (Tag::Get(name, slot), r) => {
+            (Tag::Call(name, slot, asks), r) => {
                 let bytes = r.list().iter().filter_map(Reply::bytes).map(|b| b.len()).sum();
                 self.answered(now, name, r);
                 self.slot_answered(now, name, slot);
-                self.got_reply(line, now, bytes);
-                Ok(())
-            }
-            (Tag::Call(name, slot), r) => {
-                self.answered(now, name, r);
-                self.slot_answered(now, name, slot);
+                if asks {
+                    self.got_reply(line, now, bytes);
+                }
                 Ok(())
             }
             (Tag::Slots, r) => {

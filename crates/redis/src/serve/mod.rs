@@ -1,4 +1,4 @@
-//! The connection to a store, and the thread that serves it.
+//! The connections to a store, and the thread that serves them.
 //!
 //! Any thread calls: it takes the lock, asks the machine, and writes to the socket itself. The serving thread connects and watches the clock.
 //! It reads as well, unless somebody *attends* who waits for what comes ([`Attendant`]): an answer then wakes that thread and no other.
@@ -434,7 +434,7 @@ impl Engine<Bytes> for Store {
         fn keys(all: &[Vec<u8>]) -> Vec<&[u8]> {
             all.iter().map(|k| &k[..]).collect()
         }
-        self.shared.with(|s, _| s.machine.apart(keys(held), keys(outputs)))
+        self.shared.state.lock().machine.apart(keys(held), keys(outputs))
     }
     fn used(&self, number: u64) {
         if !self.shared.is_child() {
