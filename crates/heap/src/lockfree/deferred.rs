@@ -50,7 +50,6 @@ pub struct Deferred {
     due: RefCell<Vec<Batch>>,
     /// Large ones that were freed, for its worker's next ones.
     spares: Spares,
-    bytes: Cell<usize>,
     /// Bytes not yet counted towards the next collection.
     fresh: Cell<usize>,
     /// Through which its worker stores without a lock.
@@ -187,7 +186,6 @@ impl Deferred {
         list
     }
     fn put(&self, p: *mut u8, layout: Layout) {
-        self.bytes.set(self.bytes.get() + layout.size());
         if layout.size() >= LARGE {
             self.large_bytes.set(self.large_bytes.get() + layout.size());
             return self.large.borrow_mut().push((p, layout));
@@ -206,7 +204,10 @@ impl Deferred {
     /// Bytes held.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes.get()
+        let size = |b: &Batch| b.iter().map(|(_, l)| l.size()).sum::<usize>();
+        let lists = self.list.borrow().iter().chain(self.due.borrow().iter()).map(size).sum::<usize>();
+        let old = self.old.borrow().iter().flat_map(|o| &o.1).map(size).sum::<usize>();
+        lists + old + size(&self.large.borrow()) + self.graces.borrow().iter().map(|g| size(&g.1)).sum::<usize>()
     }
     /// Bytes that came since this was last asked.
     #[inline]
@@ -286,7 +287,6 @@ impl Deferred {
         self.large.borrow_mut().append(&mut other.large.borrow_mut());
         self.graces.borrow_mut().append(&mut other.graces.borrow_mut());
         self.large_bytes.set(self.large_bytes.get() + other.large_bytes.take());
-        self.bytes.set(self.bytes.get() + other.bytes.take());
         self.fresh.set(self.fresh.get() + other.fresh.take());
     }
     /// At a stop: what its worker did not come to free since the last one, for it may be idle for ever, goes to the list of
@@ -297,11 +297,7 @@ impl Deferred {
             return;
         };
         if !std::ptr::eq(self, to) {
-            let mut due = self.due.borrow_mut();
-            let bytes: usize = due.iter().flatten().map(|(_, l)| l.size()).sum();
-            self.bytes.set(self.bytes.get().saturating_sub(bytes));
-            to.bytes.set(to.bytes.get() + bytes);
-            to.due.borrow_mut().append(&mut due);
+            to.due.borrow_mut().append(&mut self.due.borrow_mut());
         }
     }
     /// Frees some of what is due. False: there was none.
@@ -343,7 +339,6 @@ impl Deferred {
                     dealloc(p, l);
                 }
             }
-            self.bytes.set(self.bytes.get().saturating_sub(l.size()));
         }
     }
     /// How often [`free_some`](Self::free_some) must be called to free all that is due.
@@ -364,7 +359,6 @@ impl Deferred {
             unsafe { self.free(b) };
         }
         self.free_spares();
-        self.bytes.set(0);
         self.fresh.set(0);
     }
 }

@@ -19,7 +19,8 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 pub const BLOCK: usize = 32 * 1024;
-const WORDS: usize = BLOCK / GRANULE / 64;
+/// Words of a bitmap with a bit for each granule of a block.
+pub const WORDS: usize = BLOCK / GRANULE / 64;
 
 #[repr(C, align(64))]
 pub struct Block {
@@ -163,6 +164,13 @@ impl Block {
     pub fn marked(&self, cell: u64) -> bool {
         let (w, m) = bit(cell);
         self.marks[w].load(Relaxed) & m != 0
+    }
+    /// Address of the first mark that stands where no cell starts.
+    pub fn marked_beside(&self, starts: &[u64; WORDS]) -> Option<u64> {
+        (0..WORDS).find_map(|w| {
+            let beside = self.marks[w].load(Relaxed) & !starts[w];
+            (beside != 0).then(|| self as *const Block as u64 + ((w * 64 + beside.trailing_zeros() as usize) * GRANULE) as u64)
+        })
     }
     /// Address of the first marked cell from `cell` on; the block's end when there is none.
     #[inline]

@@ -19,7 +19,7 @@ use crate::cells::trace::{Marker, Visitor, cell_bytes, trace_cell};
 use crate::heap::Heap;
 use crate::mark::is_marked;
 use crate::nursery::LEAVE;
-use crate::space::block::{BLOCK, Block, FIRST, GRANULE, State};
+use crate::space::block::{BLOCK, Block, FIRST, GRANULE, State, WORDS};
 use crate::{ClassObj, Value};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
@@ -60,7 +60,9 @@ const STEPS: usize = 6;
 const SIDE: u32 = 1 << 30;
 
 /// A reachable cell, and by what it was first reached.
+#[derive(Clone, Copy)]
 struct Seen {
+    at: u64,
     /// Address of the holder; 0: a root.
     holder: u64,
     field: u32,
@@ -72,13 +74,63 @@ struct BlockOwner {
     /// Index of the heap.
     heap: u32,
     nursery: bool,
-    /// Where cells start, a bit for each granule.
-    starts: Option<Box<[u64; BLOCK / GRANULE / 64]>>,
+    /// A large cell's block: how that was reached.
+    large: u16,
+    /// How the cell was reached that starts at a granule. None for a large cell's block.
+    cells: Option<Box<[u16; BLOCK / GRANULE]>>,
+}
+
+/// No cell starts there.
+const NONE: u16 = 0;
+/// It was not reached. Above: two more than `Seen::from` when it was first.
+const FRESH: u16 = 1;
+
+/// The blocks there are, found by address: a table with free places, since each reference is looked up.
+///
+/// **Invariant.** There are twice as many places as blocks at least, a power of two; a block stands at the first place from
+/// [`Blocks::place`] on that was free.
+struct Blocks {
+    all: Vec<(u64, BlockOwner)>,
+    /// One more than an index into `all`, 0 for none.
+    places: Vec<u32>,
+}
+
+impl Blocks {
+    fn new(all: Vec<(u64, BlockOwner)>) -> Blocks {
+        let mut b = Blocks { places: vec![0; (2 * all.len()).next_power_of_two()], all };
+        for i in 0..b.all.len() {
+            let mut at = b.place(b.all[i].0);
+            while b.places[at] != 0 {
+                at = b.next(at);
+            }
+            b.places[at] = i as u32 + 1;
+        }
+        b
+    }
+    /// Blocks lie side by side mostly, and so do their places.
+    fn place(&self, base: u64) -> usize {
+        (base / BLOCK as u64) as usize & (self.places.len() - 1)
+    }
+    fn next(&self, at: usize) -> usize {
+        (at + 1) & (self.places.len() - 1)
+    }
+    #[inline]
+    fn find(&mut self, base: u64) -> Option<&mut BlockOwner> {
+        let mut at = self.place(base);
+        loop {
+            let i = (self.places[at] as usize).checked_sub(1)?;
+            if self.all[i].0 == base {
+                return Some(&mut self.all[i].1);
+            }
+            at = self.next(at);
+        }
+    }
 }
 
 struct Verifier<'a> {
-    blocks: FxHashMap<u64, BlockOwner>,
-    seen: FxHashMap<u64, Seen>,
+    blocks: Blocks,
+    /// Each reachable cell once. Only who tells of a fault looks into it.
+    seen: Vec<Seen>,
     todo: Vec<u64>,
     moment: Moment,
     /// A full collection that goes in slices is under way.
@@ -125,8 +177,8 @@ pub fn verify(
     let Some(first) = heaps.first() else { return Ok(()) };
     let shared = first.shared().clone();
     let mut w = Verifier {
-        blocks: FxHashMap::default(),
-        seen: FxHashMap::default(),
+        blocks: Blocks::new(Vec::new()),
+        seen: Vec::new(),
         todo: Vec::new(),
         moment,
         cycle: shared.cycle_is_open(),
@@ -146,20 +198,22 @@ pub fn verify(
             }
         }
     }
+    let mut all = Vec::new();
     for (i, h) in heaps.iter_mut().enumerate() {
         h.seal_born();
         h.seal();
         for b in h.blocks() {
             // SAFETY: a live block of this heap.
             let nursery = unsafe { (*b).state == State::Nursery };
-            w.add_block(b, i as u32, nursery);
+            all.push((b as u64, w.owner(b, i as u32, nursery)));
         }
     }
     for o in crate::shared::lock(&shared.orphans).iter() {
         for b in o.blocks() {
-            w.add_block(b, u32::MAX, false);
+            all.push((b as u64, w.owner(b, u32::MAX, false)));
         }
     }
+    w.blocks = Blocks::new(all);
     w.seen.reserve(w.cells);
     w.walk_roots(0, &shared, |m| roots(m));
     for i in 0..heaps.len() {
@@ -189,17 +243,17 @@ impl Verifier<'_> {
         }
     }
 
-    /// Notes where the cells of a block start.
-    fn add_block(&mut self, b: *mut Block, heap: u32, nursery: bool) {
+    /// Whose a block is, and where its cells start.
+    fn owner(&mut self, b: *mut Block, heap: u32, nursery: bool) -> BlockOwner {
         let base = b as u64;
-        let mut place = BlockOwner { heap, nursery, starts: None };
+        let mut place = BlockOwner { heap, nursery, large: FRESH, cells: None };
         // SAFETY: a live block that was sealed: its memory can be read, whatever stands there.
         unsafe {
             if (*b).state == State::Large {
-                self.blocks.insert(base, place);
-                return;
+                return place;
             }
-            let mut starts = Box::new([0u64; BLOCK / GRANULE / 64]);
+            let mut cells = Box::new([NONE; BLOCK / GRANULE]);
+            let mut starts = [0u64; WORDS];
             let mut at = (*b).first();
             let mut last = 0;
             while at < base + BLOCK as u64 {
@@ -210,37 +264,47 @@ impl Verifier<'_> {
                     });
                     break;
                 };
-                let free = (*(at as *const Header)).kind == Kind::Free;
-                let i = (at - base) as usize / GRANULE;
-                if !free {
+                if (*(at as *const Header)).kind != Kind::Free {
+                    let i = (at - base) as usize / GRANULE;
                     self.cells += 1;
+                    cells[i] = FRESH;
                     starts[i / 64] |= 1 << (i % 64);
-                }
-                let inside = if free { at } else { at + GRANULE as u64 };
-                if let Some(g) = (inside..at + n).step_by(GRANULE).find(|g| (*b).marked(*g)) {
-                    let what = if free { "free space" } else { "the inside of a cell" };
-                    self.fault(|_| format!("a mark at {g:x} on {what} that starts at {at:x} (block of worker {heap})"));
                 }
                 (last, at) = (at, at + n);
             }
-            place.starts = Some(starts);
+            let whole = at == base + BLOCK as u64;
+            if let Some(g) = (*b).marked_beside(&starts).filter(|_| whole) {
+                let mut at = (*b).first();
+                while let Some(n) = size_at(at).filter(|n| at + n <= g) {
+                    at += n;
+                }
+                let what = if (*(at as *const Header)).kind == Kind::Free { "free space" } else { "the inside of a cell" };
+                self.fault(|_| format!("a mark at {g:x} on {what} that starts at {at:x} (block of worker {heap})"));
+            }
+            place.cells = Some(cells);
         }
-        self.blocks.insert(base, place);
+        place
     }
 
-    /// The place of the cell at `at`; an error says what is there instead.
-    fn locate(&self, at: u64) -> Result<&BlockOwner, &'static str> {
+    /// The cell at `at` was reached from there: its heap, whether that is a nursery, and from where it was reached before. An error
+    /// says what is there instead.
+    fn reach(&mut self, at: u64, from: u32) -> Result<(u32, bool, Option<u32>), &'static str> {
         let base = at & !(BLOCK as u64 - 1);
-        let p = self.blocks.get(&base).ok_or("no block of this runtime")?;
+        let p = self.blocks.find(base).ok_or("no block of this runtime")?;
         let off = (at - base) as usize;
-        match &p.starts {
-            None if off != FIRST => Err("the inside of a large cell"),
+        let slot = match &mut p.cells {
+            None if off != FIRST => return Err("the inside of a large cell"),
             // SAFETY: a live block's memory.
-            None if unsafe { kind_at(at).is_none_or(|k| k == 0) } => Err("a large cell that was freed"),
-            None => Ok(p),
-            Some(s) if off.is_multiple_of(GRANULE) && s[off / GRANULE / 64] & 1 << (off / GRANULE % 64) != 0 => Ok(p),
-            Some(_) => Err("free space or the inside of a cell"),
+            None if unsafe { kind_at(at).is_none_or(|k| k == 0) } => return Err("a large cell that was freed"),
+            None => &mut p.large,
+            Some(c) if off.is_multiple_of(GRANULE) && c[off / GRANULE] != NONE => &mut c[off / GRANULE],
+            Some(_) => return Err("free space or the inside of a cell"),
+        };
+        let before = slot.checked_sub(FRESH + 1).map(u32::from);
+        if before.is_none() {
+            *slot = u16::try_from(from).ok().and_then(|f| f.checked_add(FRESH + 1)).expect("fewer than 65,534 workers");
         }
+        Ok((p.heap, p.nursery, before))
     }
 
     fn walk_roots(&mut self, from: u32, shared: &Arc<crate::HeapShared>, show: impl FnOnce(&mut Marker)) {
@@ -273,8 +337,7 @@ impl Verifier<'_> {
     /// Looks at one reference.
     fn edge(&mut self, holder: u64, field: u32, v: Value, from: u32, look: Look) {
         let at = v.bits();
-        let before = self.seen.get(&at).map(|s| s.from);
-        let (heap, nursery) = match before.map_or_else(|| self.locate(at).map(|p| (p.heap, p.nursery)), |_| Ok((0, false))) {
+        let (heap, nursery, before) = match self.reach(at, from) {
             Ok(p) => p,
             Err(what) => return self.fault(|w| format!("{} refers to {what}: {at:x}", w.path(holder, field, from))),
         };
@@ -311,8 +374,8 @@ impl Verifier<'_> {
                 self.fault(|w| say(w, "a shareable cell refers to one that may change"));
             }
             // Private cells are young while a cycle marks what lies outside nurseries.
-            let young = !is_marked(v) && (out || !self.cycle) && !self.grey.contains_key(&at);
-            if self.moment == Moment::BeforeYoung && young && self.grey.get(&holder) != Some(&true) {
+            let young = || !is_marked(v) && (out || !self.cycle) && !self.grey.contains_key(&at);
+            if self.moment == Moment::BeforeYoung && young() && self.grey.get(&holder) != Some(&true) {
                 let hv = Value::from_bits(holder);
                 // SAFETY: a live block.
                 let logged = unsafe { (*Block::of(holder)).logged(holder) };
@@ -329,7 +392,7 @@ impl Verifier<'_> {
             }
             return;
         }
-        self.seen.insert(at, Seen { holder, field, from });
+        self.seen.push(Seen { at, holder, field, from });
         if shared && !out {
             self.fault(|w| say(w, "a cell is shared, yet in the nursery"));
         } else if !out && from != 0 && (!nursery || heap + 1 != from) {
@@ -350,19 +413,20 @@ impl Verifier<'_> {
 
     /// Says by which way a root reaches the cell at `at`.
     fn path_to(&self, at: u64) -> String {
-        match self.seen.get(&at) {
+        match self.seen.iter().find(|s| s.at == at) {
             Some(s) => format!("{} -> {}", self.path(s.holder, s.field, s.from), describe(Value::from_bits(at))),
             None => describe(Value::from_bits(at)),
         }
     }
     /// Says by which way a root reaches field `field` of the cell at `holder`.
     fn path(&self, holder: u64, field: u32, from: u32) -> String {
+        let seen: FxHashMap<u64, Seen> = self.seen.iter().map(|s| (s.at, *s)).collect();
         let mut steps = Vec::new();
         let (mut at, mut field, mut from) = (holder, field, from);
         while at != 0 {
             let v = Value::from_bits(at);
             steps.push(format!("{}{}", describe(v), field_name(v, field)));
-            let Some(s) = self.seen.get(&at) else { break };
+            let Some(s) = seen.get(&at) else { break };
             (at, field, from) = (s.holder, s.field, s.from);
         }
         steps.push(match from {

@@ -169,7 +169,7 @@ impl Cx {
         } else if self.verifies {
             let t0 = std::time::Instant::now();
             self.verify_heap(moment, when);
-            self.verify_pause = (t0.elapsed().as_millis() / 2).min(64) as u32;
+            self.verify_pause = (t0.elapsed().as_micros() / 700).min(64) as u32;
         }
     }
     /// A slice of a full collection. The world is stopped. Was it the last?
