@@ -26,6 +26,8 @@ pub trait Grow<T>: Sized {
     fn put_all(&mut self, x: &[T])
     where
         T: Clone;
+    /// A vector of all that comes.
+    fn gather(all: impl IntoIterator<Item = T>) -> Self;
     /// A vector with copies of all elements.
     fn copy(x: &[T]) -> Self
     where
@@ -74,6 +76,18 @@ impl<T> Grow<T> for Vec<T> {
         self.want(x.len());
         self.extend_from_slice(x);
     }
+    #[inline]
+    fn gather(all: impl IntoIterator<Item = T>) -> Vec<T> {
+        let all = all.into_iter();
+        match all.size_hint() {
+            (n, Some(most)) if n == most && n < LARGE / size_of::<T>().max(1) => all.collect(),
+            (n, _) => {
+                let mut v = Vec::room(n);
+                all.for_each(|x| v.put(x));
+                v
+            }
+        }
+    }
 }
 
 /// Makes room for `more`, where the vector is going to have room for `n`.
@@ -106,6 +120,12 @@ mod tests {
         }));
         assert!(caught.is_err_and(|e| e.is::<NoRoom>()));
         assert_eq!(v, [1, 2, 3, 4]);
+        assert_eq!((Vec::gather(0..3), Vec::gather((0..100_000).filter(|i| i % 50_000 == 1))), (vec![0, 1, 2], vec![1, 50_001]));
+        let caught = catch_unwind(|| {
+            let _c = Catcher::new();
+            Vec::gather(0..usize::MAX)
+        });
+        assert!(caught.is_err_and(|e| e.is::<NoRoom>()));
         assert!(Vec::<u8>::room(0).capacity() == 0 && Vec::<u8>::room(100_000).capacity() >= 100_000);
     }
 }

@@ -32,6 +32,7 @@ mod account;
 mod group;
 mod grow;
 mod reserve;
+mod unasked;
 
 pub use account::{Account, Charged};
 pub use group::{resident, set_group, watch};
@@ -39,6 +40,8 @@ pub use grow::Grow;
 pub use reserve::{has_little, hold, is_pressed, is_tight, make_way, release, restore, take_pressed};
 
 use account::{PROCESS, current};
+pub use unasked::taken;
+
 use group::is_crowded;
 use reserve::system_has;
 
@@ -109,6 +112,7 @@ pub fn used() -> usize {
 }
 /// Is there room for `bytes` more below the limit, and below the process's bound?
 pub fn fits(bytes: usize) -> bool {
+    unasked::asked(bytes);
     let a = current();
     bytes < LARGE
         || a.used().saturating_add(bytes) <= a.limit.load(Relaxed) && is_within(bytes, &PROCESS) && system_has(bytes) && group::has(bytes)
@@ -143,10 +147,12 @@ pub fn ask(bytes: usize) {
 /// Do `bytes` more stay below the bound, and does the system have them?
 #[inline]
 pub fn is_there(bytes: usize) -> bool {
+    unasked::asked(bytes);
     bytes < LARGE || is_bounded(bytes) && system_has(bytes) && group::has(bytes)
 }
 #[cold]
 fn ask_large(bytes: usize) {
+    unasked::asked(bytes);
     if is_caught() && !is_there(bytes) {
         refuse();
     }

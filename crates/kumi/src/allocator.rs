@@ -58,6 +58,7 @@ fn large(bytes: usize, take: impl Fn() -> *mut u8) -> *mut u8 {
     if kumi_budget::is_beyond(bytes) {
         return std::ptr::null_mut();
     }
+    kumi_budget::taken(bytes);
     let mut p = take();
     if p.is_null() {
         if kumi_budget::may_refuse() {

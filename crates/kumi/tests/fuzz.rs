@@ -1,6 +1,6 @@
 //! Random programs, for some seconds each: threads over shared objects (`races.rb`), every method with hostile arguments
 //! (`natives.rb`), natives beside their Ruby twins (`twins.rb`), all that is made and dropped (`soak.rb`), long calls that are asked to end
-//! (`long.rb`). A failure prints the line that makes it again.
+//! (`long.rb`), calls that take much (`unasked.rb`). A failure prints the line that makes it again.
 //!
 //! `KUMI_FUZZ_SECONDS=n` makes each of them run for n seconds, one seed after the other; `KUMI_TEST_SEED=n` begins with another
 //! seed. Without, natives and twins run the first two seeds, the same on every machine.
@@ -28,6 +28,10 @@ fn over(n: u32, stop: Instant) -> bool {
 
 /// What one fuzzer prints. It ends by itself and well, or the test fails with the line that replays it.
 fn run(program: &str, args: &[String], modes: Modes, limit: Duration) -> String {
+    run_and_hear(program, args, modes, limit).0
+}
+/// The same, and what it says on standard error.
+fn run_and_hear(program: &str, args: &[String], modes: Modes, limit: Duration) -> (String, String) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz");
     let mut c = common::kumi(&["-W0", program]);
     c.args(args).current_dir(folder).envs(modes.iter().copied());
@@ -37,7 +41,7 @@ fn run(program: &str, args: &[String], modes: Modes, limit: Duration) -> String 
     let (out, err) = (String::from_utf8_lossy(&end.out).into_owned(), end.err);
     assert!(end.status.success(), "{}: {replay}\n{out}\n{err}", end.status);
     assert!(!err.contains("internal error"), "{replay}\n{err}");
-    out
+    (out, err)
 }
 
 fn races(modes: Modes) {
@@ -120,6 +124,30 @@ fn what_is_dropped_costs_nothing() {
     let (from, time) = (seed(1), seconds(20));
     let out = run("soak.rb", &[from.to_string(), time.to_string()], &[], Duration::from_secs(time + 180));
     assert_eq!(out, format!("soak: seed {from}: all levels off\n"));
+}
+
+/// Where a control group bounds the process it is killed for what nobody asked for (`kumi_budget`).
+#[test]
+#[cfg(debug_assertions)]
+fn what_is_large_is_asked_for_by_whoever_takes_it() {
+    let (from, time) = (seed(1), seconds(10));
+    let args = [from.to_string(), time.to_string()];
+    let (out, err) = run_and_hear("unasked.rb", &args, &[("KUMI_UNASKED", "250000")], Duration::from_secs(time + 180));
+    assert_eq!(out, "unasked: calls were made\n");
+    // Big Integers ask for what their work takes at most before it begins; lists of a nursery's collections are no longer than that.
+    let known = ["num/src/", "heap/src/nursery.rs", "heap/src/heap/birth.rs"];
+    let mut call = "";
+    let mut faults = Vec::new();
+    for line in err.lines() {
+        match line.strip_prefix("unasked: ") {
+            Some(what) if !known.iter().any(|k| what.split(" at ").nth(1).is_some_and(|at| at.starts_with(k))) => {
+                faults.push(format!("{call}: {what}"));
+            }
+            Some(_) => {}
+            None => call = line.strip_prefix("call: ").unwrap_or(call),
+        }
+    }
+    assert!(faults.is_empty(), "seed {from}:\n{}", faults.join("\n"));
 }
 
 /// The same seeded calls, once to natives and once to their twins, answer the same.

@@ -72,6 +72,11 @@ const GROWTHS: &[&str] = &[
     "a = [1]; loop { a += a }",
     "a = [1]; loop { a *= 3 }",
     "a = [[1] * 1000] * 1000; loop { a = [a.flatten, a.flatten] }",
+    "b = [[1, 2]] * 1_000_000; a = []; loop { a << b.transpose.transpose }",
+    "h = (1..200_000).to_h { |i| [i, i] }; a = []; loop { a << h.to_a }",
+    "b = (1..500_000).map(&:to_s); a = []; loop { a << b.sort << b.uniq << b.sort_by(&:size) }",
+    "s = 'ab' * 1_000_000; a = []; loop { a << s.reverse << s.tr('a', 'b') << s.succ << s.to_sym }",
+    "s = 'ab,' * 1_000_000; a = []; loop { a << s.scan(/(a)(b)/) << s.split(/,/) }",
     "a = (1..200).to_a; a.product(a, a, a)",
     "a = (1..30).to_a; a.permutation.to_a",
     "a = (1..60).to_a; a.combination(20).to_a",
@@ -122,26 +127,30 @@ const GROWTHS: &[&str] = &[
 const PATIENCE: u32 = 120;
 
 /// What bounds a program's memory.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Bound {
     Heap,
     Space,
-    Group,
+    /// Of so many megabytes.
+    Group(usize),
 }
 
-/// A control group of 300 MB; removed with this.
+/// Megabytes of control groups. What just fits in one of them does not in another.
+const GROUPS: [usize; 4] = [150, 200, 250, 300];
+
+/// A control group; removed with this.
 struct Group(PathBuf);
 
 impl Group {
-    /// None where none may be made.
-    fn make() -> Option<Group> {
+    /// Of so many megabytes. None where none may be made.
+    fn make(most: usize) -> Option<Group> {
         static MADE: AtomicUsize = AtomicUsize::new(0);
         let name = format!("kumi-limits-{}-{}", std::process::id(), MADE.fetch_add(1, Relaxed));
         [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")].into_iter().find_map(|(root, limit)| {
             let dir = PathBuf::from(root).join(&name);
             std::fs::create_dir(&dir).ok()?;
             let group = Group(dir);
-            std::fs::write(group.0.join(limit), "300M").ok().map(|()| group)
+            std::fs::write(group.0.join(limit), format!("{most}M")).ok().map(|()| group)
         })
     }
 }
@@ -161,7 +170,7 @@ impl Drop for Group {
 fn run(program: &str, bound: Bound) -> Output {
     let mut c = Command::new("sh");
     let limit = if matches!(bound, Bound::Space) { 600_000 } else { 8_000_000 };
-    let group = if matches!(bound, Bound::Group) { Group::make() } else { None };
+    let group = if let Bound::Group(most) = bound { Group::make(most) } else { None };
     let enter = group.as_ref().map_or(String::new(), |g| format!("echo $$ > {}/cgroup.procs && ", g.0.display()));
     c.arg("-c").arg(format!("{enter}ulimit -v {limit}; exec timeout -k 1 {PATIENCE} \"$0\" -e \"$1\""));
     c.arg(env!("CARGO_BIN_EXE_kumi")).arg(program).stdin(Stdio::null());
@@ -183,12 +192,13 @@ puts kept.size"
     let out = run(&program, bound);
     let (o, e) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     let good = out.status.success() && o == "refused\n100\n";
-    (!good).then(|| format!("{growth}: {}\n{o}{}\n", out.status, e.lines().take(4).collect::<Vec<_>>().join("\n")))
+    (!good).then(|| format!("{growth} ({bound:?}): {}\n{o}{}\n", out.status, e.lines().take(4).collect::<Vec<_>>().join("\n")))
 }
 
-fn all(bound: Bound) {
+fn all(bound: impl Fn(usize) -> Bound + Sync) {
     let next = AtomicUsize::new(0);
-    let work = || std::iter::from_fn(|| GROWTHS.get(next.fetch_add(1, Relaxed))).filter_map(|g| wrong(g, bound)).collect::<String>();
+    let take = || Some(next.fetch_add(1, Relaxed)).and_then(|i| Some((i, GROWTHS.get(i)?)));
+    let work = || std::iter::from_fn(take).filter_map(|(i, g)| wrong(g, bound(i))).collect::<String>();
     let said: String = std::thread::scope(|s| {
         let two = [s.spawn(work), s.spawn(work)];
         two.into_iter().map(|t| t.join().expect("no panic")).collect()
@@ -197,15 +207,17 @@ fn all(bound: Bound) {
 }
 
 fn under_a_limit_of_the_heap_every_growth_is_refused_and_the_program_goes_on() {
-    all(Bound::Heap);
+    all(|_| Bound::Heap);
 }
 
 fn under_a_limit_of_the_address_space_every_growth_is_refused_and_the_program_goes_on() {
-    all(Bound::Space);
+    all(|_| Bound::Space);
 }
 
+/// Each in one of several; another seed has others.
 fn in_a_control_group_every_growth_is_refused_and_the_program_goes_on() {
-    all(Bound::Group);
+    let seed: usize = std::env::var("KUMI_TEST_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    all(|i| Bound::Group(GROUPS[(i + seed) % GROUPS.len()]));
 }
 
 /// The error names its line, and its backtrace can be read while what was too large is still held.
@@ -244,7 +256,7 @@ fn main() {
             Ok(())
         })
     };
-    let groups = Group::make().is_some();
+    let groups = Group::make(300).is_some();
     let trials = vec![
         test(
             "under_a_limit_of_the_heap_every_growth_is_refused_and_the_program_goes_on",

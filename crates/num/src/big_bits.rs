@@ -3,6 +3,7 @@
 //! Invariant: negatives behave as an infinite two's complement, sign bits reaching up for ever.
 
 use dashu_int::{IBig, Sign as DSign, UBig};
+use kumi_budget::Grow;
 
 use crate::TooLarge;
 use crate::big::{BigInt, MAX_BITS};
@@ -102,7 +103,7 @@ impl BigInt {
     pub(crate) fn to_le_bytes_len(&self, len: usize) -> Vec<u8> {
         let (sign, words) = self.0.as_sign_words();
         let neg = sign == DSign::Negative;
-        let mut out = Vec::with_capacity(len + 8);
+        let mut out = Vec::room(len + 8);
         let mut carry = true;
         for &w in words {
             if out.len() >= len {

@@ -6,6 +6,7 @@
 //! those of the text the user wrote; text that isn't understood passes unchanged, and the
 //! engine reports it.
 
+use kumi_budget::Grow;
 use kumi_text::EncIndex;
 
 /// Which characters the short classes mean: options `d` (default), `a` and `u`.
@@ -94,7 +95,7 @@ fn quantifier(rest: &[u8]) -> Option<(usize, usize)> {
 /// # Errors
 /// CRuby's message for what Oniguruma would accept.
 pub(crate) fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool) -> Result<Vec<u8>, String> {
-    let mut out: Vec<u8> = Vec::with_capacity(text.len() + 16);
+    let mut out: Vec<u8> = Vec::room(text.len() + 16);
     let mut mode = Mode { extended, ignorecase, alternatives: None, charset: Charset::Default };
     let mut stack: Vec<Mode> = Vec::new();
     // Where open groups begin in the output, and what they are.

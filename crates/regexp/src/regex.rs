@@ -8,6 +8,7 @@ use crate::adapt::adapt;
 use crate::engine::{self, Limits, Program, SearchError, Walk};
 use crate::memo::Memo;
 use crate::source::{Unescaped, unescape};
+use kumi_budget::Grow;
 use kumi_text::EncIndex;
 use kumi_text::encoding::CodeRange;
 use std::sync::{Arc, RwLock};
@@ -214,7 +215,7 @@ impl Regex {
         let literal = if wide { None } else { crate::show::literal(&text.bytes, options, primary_enc) };
         let linear = !wide && crate::show::linear_time(&text.bytes);
         Ok(Regex {
-            source: pattern.to_vec(),
+            source: Vec::copy(pattern),
             names: primary.names(),
             captures: primary.captures(),
             engine_text,

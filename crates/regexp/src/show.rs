@@ -4,6 +4,7 @@
 //! that matches the same.
 
 use crate::regex::{Options, Regex};
+use kumi_budget::Grow;
 use kumi_text::EncIndex;
 use kumi_text::encoding::Ctype;
 
@@ -195,7 +196,7 @@ pub(crate) fn literal(text: &[u8], options: Options, enc: EncIndex) -> Option<Ve
     if options.has(Options::IGNORECASE) || options.has(Options::EXTENDED) || text.is_empty() {
         return None;
     }
-    let mut out = Vec::with_capacity(text.len());
+    let mut out = Vec::room(text.len());
     let mut i = 0;
     while i < text.len() {
         let n = enc.char_len(&text[i..]).step().max(1);

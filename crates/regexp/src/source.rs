@@ -4,6 +4,7 @@
 //! Invariant: the output holds no `\u`, and `\x`, octal, control and meta escapes only for
 //! ASCII, so that the engine never sees half a character.
 
+use kumi_budget::Grow;
 use kumi_text::EncIndex;
 use kumi_text::encoding::Precise;
 
@@ -32,7 +33,7 @@ type Outcome<T> = Result<T, &'static str>;
 /// # Errors
 /// CRuby's message, without the `: /source/` that follows it.
 pub(crate) fn unescape(pattern: &[u8], enc: EncIndex) -> Outcome<Unescaped> {
-    let mut r = Reader { s: pattern, i: 0, enc, out: Vec::with_capacity(pattern.len()), fixed: None, has_property: false };
+    let mut r = Reader { s: pattern, i: 0, enc, out: Vec::room(pattern.len()), fixed: None, has_property: false };
     while let Some(&b) = r.s.get(r.i) {
         if b >= 0x80 {
             r.raw_char()?;

@@ -123,19 +123,19 @@ fn map_ascii(s: &[u8], enc: EncIndex, op: CaseOp) -> Option<Vec<u8>> {
     // Trail bytes below 0x80 look like letters in some encodings.
     let bytewise = enc.is_single_byte() || enc.is_utf8() || s.is_ascii();
     if bytewise {
-        let out = match op {
-            CaseOp::Upcase => s.to_ascii_uppercase(),
-            CaseOp::Downcase => s.to_ascii_lowercase(),
+        let mut out = Vec::copy(s);
+        match op {
+            CaseOp::Upcase => out.make_ascii_uppercase(),
+            CaseOp::Downcase => out.make_ascii_lowercase(),
             CaseOp::Capitalize => {
-                let mut out = s.to_ascii_lowercase();
+                out.make_ascii_lowercase();
                 out[..1.min(s.len())].make_ascii_uppercase();
-                out
             }
-            CaseOp::Swapcase => s.iter().map(|b| if b.is_ascii_alphabetic() { b ^ 0x20 } else { *b }).collect(),
-        };
+            CaseOp::Swapcase => out.iter_mut().filter(|b| b.is_ascii_alphabetic()).for_each(|b| *b ^= 0x20),
+        }
         return (out != s).then_some(out);
     }
-    let mut out = s.to_vec();
+    let mut out = Vec::copy(s);
     let mut i = 0;
     while i < out.len() {
         let n = enc.char_len(&out[i..]).step().max(1);
@@ -284,7 +284,7 @@ pub fn casecmp_p(a: &[u8], a_enc: EncIndex, b: &[u8], b_enc: EncIndex) -> Option
     let options = CaseOptions { fold: true, ..CaseOptions::default() };
     let fold = |s: &[u8], enc| match map(s, enc, CaseOp::Downcase, options) {
         Ok(Some(folded)) => Some(folded),
-        Ok(None) => Some(s.to_vec()),
+        Ok(None) => Some(Vec::copy(s)),
         Err(InvalidInput) => None,
     };
     Some(fold(a, a_enc)? == fold(b, b_enc)?)

@@ -110,6 +110,7 @@ const NATIVE_TYPES: &str = "sSiIlLqQjJ";
 fn unknown(c: u8, template: &[u8], pack: bool) -> TemplateError {
     let mode = if pack { "pack" } else { "unpack" };
     let shown = if c.is_ascii_graphic() || c == b' ' { (c as char).to_string() } else { format!("\\x{c:02x}") };
+    kumi_budget::ask(6 * template.len());
     TemplateError::Argument(format!("unknown {mode} directive '{shown}' in '{}'", String::from_utf8_lossy(template)))
 }
 

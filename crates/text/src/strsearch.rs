@@ -3,6 +3,7 @@
 //! Invariant: offsets returned are byte offsets on character boundaries of the encoding.
 
 use crate::encoding::EncIndex;
+use kumi_budget::Grow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -76,12 +77,15 @@ impl Form {
 /// Normalises valid UTF-8; `None` for invalid bytes.
 pub fn normalize(s: &[u8], form: Form) -> Option<String> {
     let text = std::str::from_utf8(s).ok()?;
-    Some(match form {
-        Form::Nfc => text.nfc().collect(),
-        Form::Nfd => text.nfd().collect(),
-        Form::Nfkc => text.nfkc().collect(),
-        Form::Nfkd => text.nfkd().collect(),
-    })
+    let mut out = Vec::room(s.len());
+    let mut put = |c: char| out.put_all(c.encode_utf8(&mut [0; 4]).as_bytes());
+    match form {
+        Form::Nfc => text.nfc().for_each(&mut put),
+        Form::Nfd => text.nfd().for_each(&mut put),
+        Form::Nfkc => text.nfkc().for_each(&mut put),
+        Form::Nfkd => text.nfkd().for_each(&mut put),
+    }
+    String::from_utf8(out).ok()
 }
 
 /// Whether UTF-8 text is in the form; `None` for invalid bytes.
@@ -105,7 +109,7 @@ pub fn graphemes(s: &[u8], enc: EncIndex) -> Vec<std::ops::Range<usize>> {
             let crlf = c == b"\n" && at > 0 && s[at - 1] == b'\r' && enc.is_ascii_compatible();
             match out.last_mut() {
                 Some(std::ops::Range { end, .. }) if crlf => *end = at + 1,
-                _ => out.push(at..at + c.len()),
+                _ => out.put(at..at + c.len()),
             }
             at += c.len();
         }
@@ -118,11 +122,11 @@ pub fn graphemes(s: &[u8], enc: EncIndex) -> Vec<std::ops::Range<usize>> {
             Err(e) => std::str::from_utf8(&rest[..e.valid_up_to()]).unwrap_or(""),
         };
         for (i, cluster) in valid.grapheme_indices(true) {
-            out.push(at + i..at + i + cluster.len());
+            out.put(at + i..at + i + cluster.len());
         }
         at += valid.len();
         if at < s.len() {
-            out.push(at..at + 1);
+            out.put(at..at + 1);
             at += 1;
         }
     }

@@ -4,6 +4,7 @@
 //! carries to the left, letters among letters and digits among digits.
 
 use crate::encoding::{CharLen, Ctype, EncIndex};
+use kumi_budget::Grow;
 
 enum Next {
     /// The next character.
@@ -113,16 +114,14 @@ pub fn succ(s: &[u8], enc: EncIndex) -> Vec<u8> {
         Vec::new()
     } else {
         let mut at = 0;
-        enc.chars(s)
-            .map(|c| {
-                at += c.len();
-                at - c.len()
-            })
-            .collect()
+        Vec::gather(enc.chars(s).map(|c| {
+            at += c.len();
+            at - c.len()
+        }))
     };
     let count = if single { s.len() } else { starts.len() };
     let place = |i: usize| if single { i..i + 1 } else { starts[i]..starts.get(i + 1).copied().unwrap_or(s.len()) };
-    let mut out = s.to_vec();
+    let mut out = Vec::copy(s);
     let mut carry: Option<(usize, Vec<u8>)> = None;
     let mut last_alnum: Option<u8> = None;
     let mut neighbour_found = true;

@@ -40,10 +40,10 @@ impl CharSet {
                 (c, tail) = tail.split_at(n);
                 escaped = true;
             }
-            units.push((code_of(c, enc), escaped, c));
+            units.put((code_of(c, enc), escaped, c));
             rest = tail;
         }
-        let mut ranges = Vec::with_capacity(units.len());
+        let mut ranges = Vec::room(units.len());
         let mut i = 0;
         while i < units.len() {
             let (low, _, low_bytes) = units[i];
@@ -74,21 +74,18 @@ impl CharSet {
         if negated {
             ascii = !ascii;
         }
-        let before = ranges
-            .iter()
-            .scan(0, |n, &(low, high)| {
-                let b = *n;
-                *n += (high - low) as u64 + 1;
-                Some(b)
-            })
-            .collect();
-        let mut sorted = ranges.clone();
+        let before = Vec::gather(ranges.iter().scan(0, |n, &(low, high)| {
+            let b = *n;
+            *n += (high - low) as u64 + 1;
+            Some(b)
+        }));
+        let mut sorted = Vec::copy(&ranges);
         sorted.sort_unstable();
         let mut ordered: Vec<(u32, u32)> = Vec::new();
         for (low, high) in sorted {
             match ordered.last_mut() {
                 Some(last) if low <= last.1.saturating_add(1) => last.1 = last.1.max(high),
-                _ => ordered.push((low, high)),
+                _ => ordered.put((low, high)),
             }
         }
         Ok(CharSet { ranges, ordered, before, negated, ascii })
@@ -206,7 +203,7 @@ pub fn count(s: &[u8], enc: EncIndex, sets: &Intersection) -> usize {
 /// `String#delete`; `None` if nothing is deleted.
 pub fn delete(s: &[u8], enc: EncIndex, sets: &Intersection) -> Option<Vec<u8>> {
     if plain(s, enc) {
-        let out: Vec<u8> = s.iter().copied().filter(|b| !sets.contains(*b as u32)).collect();
+        let out = Vec::gather(s.iter().copied().filter(|b| !sets.contains(*b as u32)));
         return (out.len() != s.len()).then_some(out);
     }
     let mut out = Vec::room(s.len());
@@ -258,7 +255,7 @@ pub fn tr(s: &[u8], enc: EncIndex, from: &[u8], to: &[u8], squeeze: bool) -> Res
     if !squeeze && enc.is_ascii_compatible() && s.is_ascii() && table.iter().flatten().all(|c| *c < 0x80) {
         let bytes: [u8; 128] = std::array::from_fn(|i| table[i].map_or(i as u8, |c| c as u8));
         let changed = s.iter().any(|b| table[*b as usize & 0x7F].is_some());
-        return Ok(changed.then(|| s.iter().map(|b| bytes[*b as usize & 0x7F]).collect()));
+        return Ok(changed.then(|| Vec::gather(s.iter().map(|b| bytes[*b as usize & 0x7F]))));
     }
     let mut out = Vec::room(s.len());
     let mut changed = false;

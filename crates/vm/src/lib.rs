@@ -29,7 +29,7 @@ pub use cx::runtime::StateRef;
 pub use cx::{Cx, Options};
 pub use doors::*;
 pub use interp::real_path;
-pub use kumi_budget::Grow;
+pub use kumi_budget::{Grow, ask};
 pub use kumi_bytecode::{HELPERS, HELPERS_KEY, ISeq};
 pub use kumi_heap::*;
 pub use kumi_sched::{Service, Watch, run_promptly};

@@ -1,6 +1,7 @@
 //! Set: the methods that touch one element. The table is a Hash in a hidden variable;
 //! everything else is prelude/set.rb.
 
+use kumi_vm::Grow;
 use kumi_vm::*;
 
 /// The table of a set that was initialised, locked: the prelude gets at it without the set.
@@ -48,7 +49,7 @@ fn empty_p(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 fn to_a(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let (h, l) = table(cx, recv, &[])?;
-    let v: Vec<Value> = h.h.iter().map(|e| e.key).collect();
+    let v = Vec::gather(h.h.iter().map(|e| e.key));
     drop(l);
     Ok(cx.array_vec(v))
 }

@@ -14,6 +14,7 @@ pub use chars::{CharBuf, CharLen, Precise};
 pub use ctype::Ctype;
 pub use scan::CodeRange;
 
+use kumi_budget::Grow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -265,7 +266,7 @@ impl EncIndex {
             }
             map
         });
-        names.get(&name.to_ascii_lowercase()).copied()
+        names.get(&Vec::gather(name.iter().map(u8::to_ascii_lowercase))).copied()
     }
 
     /// The table row.

@@ -19,7 +19,10 @@ impl Cx {
     }
     /// The text of a symbol; bytes that are no UTF-8 become U+FFFD.
     pub fn sym_name(&self, s: Sym) -> String {
-        String::from_utf8_lossy(self.syms.name(s)).into_owned()
+        let name = self.syms.name(s);
+        // It is copied into a message as a rule.
+        kumi_budget::ask(6 * name.len());
+        String::from_utf8_lossy(name).into_owned()
     }
     /// A UTF-8 string.
     pub fn str(&mut self, s: &str) -> Value {

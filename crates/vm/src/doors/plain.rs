@@ -10,6 +10,7 @@
 //! and that is also what their Ruby method `hash` returns.
 
 use crate::{Cx, sym};
+use kumi_budget::Grow;
 use kumi_heap::*;
 use kumi_text::encoding::EncIndex;
 use kumi_text::hash_bytes;
@@ -473,34 +474,34 @@ impl Cx {
     /// Appends `v.inspect` for numbers, nil, booleans, common symbols, ASCII strings and arrays of such.
     pub fn plain_inspect(&mut self, v: Value, out: &mut Vec<u8>, depth: u32) -> Option<()> {
         match v {
-            Value::NIL => out.extend_from_slice(b"nil"),
-            Value::TRUE => out.extend_from_slice(b"true"),
-            Value::FALSE => out.extend_from_slice(b"false"),
+            Value::NIL => out.put_all(b"nil"),
+            Value::TRUE => out.put_all(b"true"),
+            Value::FALSE => out.put_all(b"false"),
             _ if !self.builtin(v, sym::INSPECT) || depth > DEPTH => return None,
-            _ if v.is_fix() => out.extend_from_slice(v.fix_val().to_string().as_bytes()),
+            _ if v.is_fix() => out.put_all(v.fix_val().to_string().as_bytes()),
             _ if v.is_sym() => {
                 let name = self.syms.name(v.as_sym()?);
                 if !plain_symbol(name) {
                     return None;
                 }
-                out.push(b':');
-                out.extend_from_slice(name);
+                out.put(b':');
+                out.put_all(name);
             }
             _ => match v.kind() {
                 None | Some(Kind::Float) => kumi_num::float::write_to_s(out, v.as_float()?),
-                Some(Kind::Big) => out.extend_from_slice(v.as_big()?.n.to_string_radix(10).as_bytes()),
+                Some(Kind::Big) => out.put_all(v.as_big()?.n.to_string_radix(10).as_bytes()),
                 Some(Kind::Str) => inspect_ascii(v.as_str()?.bytes(), EncIndex::from_u8(v.as_str()?.enc()), out)?,
                 Some(Kind::Array) => {
                     let a = v.as_array()?;
-                    out.push(b'[');
+                    out.put(b'[');
                     for (i, v) in a.seen().iter().enumerate() {
                         self.walk()?;
                         if i > 0 {
-                            out.extend_from_slice(b", ");
+                            out.put_all(b", ");
                         }
                         self.plain_inspect(v, out, depth + 1)?;
                     }
-                    out.push(b']');
+                    out.put(b']');
                 }
                 _ => return None,
             },
@@ -561,26 +562,26 @@ pub(crate) fn inspect_ascii(s: &[u8], enc: EncIndex, out: &mut Vec<u8>) -> Optio
     if !enc.is_ascii_compatible() || !s.is_ascii() {
         return None;
     }
-    out.reserve(s.len() + 2);
-    out.push(b'"');
+    out.want(s.len() + 2);
+    out.put(b'"');
     for (i, &c) in s.iter().enumerate() {
         match c {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            0x1b => out.extend_from_slice(b"\\e"),
+            b'"' => out.put_all(b"\\\""),
+            b'\\' => out.put_all(b"\\\\"),
+            b'\n' => out.put_all(b"\\n"),
+            b'\t' => out.put_all(b"\\t"),
+            b'\r' => out.put_all(b"\\r"),
+            0x1b => out.put_all(b"\\e"),
             b'#' => {
                 if matches!(s.get(i + 1), Some(b'{' | b'$' | b'@')) {
-                    out.push(b'\\');
+                    out.put(b'\\');
                 }
-                out.push(b'#');
+                out.put(b'#');
             }
-            0x20..=0x7e => out.push(c),
+            0x20..=0x7e => out.put(c),
             _ => return None,
         }
     }
-    out.push(b'"');
+    out.put(b'"');
     Some(())
 }

@@ -5,6 +5,7 @@
 //! Its lock is an innermost one.
 
 use crate::{Cx, EncIndex};
+use kumi_budget::Grow;
 use kumi_heap::*;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -53,7 +54,7 @@ impl Cx {
     pub fn fstring_of(&mut self, s: Gc<StrObj>) -> Value {
         let cell = self.fstrings();
         let table = table_of(&cell);
-        let key: (Box<[u8]>, u8) = (Box::from(s.bytes()), s.enc());
+        let key: (Box<[u8]>, u8) = (Vec::copy(s.bytes()).into_boxed_slice(), s.enc());
         if let Some(v) = table.0.lock().get(&key) {
             return *v;
         }

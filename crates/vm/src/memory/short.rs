@@ -37,6 +37,13 @@ impl Cx {
         }
         self.want_room()
     }
+    /// For a native that makes many cells and has changed nothing yet, at times.
+    ///
+    /// # Errors
+    /// More is taken than may be: the native returns this.
+    pub fn look_for_room(&mut self) -> Result<(), Exit> {
+        if kumi_budget::is_over() { Err(self.out_of_room()) } else { Ok(()) }
+    }
     fn want_room(&mut self) -> Exit {
         self.room_wanted = true;
         self.room_asked += 1;

@@ -145,6 +145,9 @@ impl SymTab {
             }
             return Some(s);
         }
+        if !pin {
+            kumi_budget::ask(2 * name.len());
+        }
         let mut ids = self.write();
         if let Some(&s) = ids.of.get(name) {
             if pin {

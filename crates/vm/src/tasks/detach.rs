@@ -20,6 +20,7 @@ use crate::Cx;
 use crate::doors::Exit;
 use crate::doors::Work;
 use crate::tasks::task::Wait;
+use kumi_budget::Grow;
 use kumi_heap::Value;
 use std::any::{Any, TypeId};
 use std::marker::PhantomData;
@@ -189,7 +190,7 @@ impl Cx {
             Some(m) if m.of == bytes => Ok(m.out),
             Some(_) => Ok(f(bytes)),
             None => {
-                let of = bytes.to_vec();
+                let of = Vec::copy(bytes);
                 Err(self.detach_with(ns, &[], move |_| Made { out: f(&of), of, kind: PhantomData::<F> }))
             }
         }

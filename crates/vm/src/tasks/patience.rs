@@ -49,9 +49,7 @@ impl Patience {
     #[inline(never)]
     fn look(&mut self, cx: &mut Cx) -> Result<(), Exit> {
         self.steps = 0;
-        if kumi_budget::is_over() {
-            return Err(cx.out_of_room());
-        }
+        cx.look_for_room()?;
         if self.is_over(cx) { Err(self.leave(cx)) } else { Ok(()) }
     }
     /// Is the native called away?

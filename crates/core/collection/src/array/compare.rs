@@ -7,6 +7,7 @@ use crate::array::order::{made, ours};
 use crate::array::{before_all, me, me_held, me_mut};
 use crate::hash::hash;
 use kumi_heap::HashData;
+use kumi_vm::Grow;
 use kumi_vm::plain::PIECE;
 use kumi_vm::*;
 use rustc_hash::FxHashMap;
@@ -216,7 +217,7 @@ fn distinct(cx: &mut Cx, arrays: &[Gc<ArrayObj>]) -> Option<Vec<Value>> {
         for v in a.seen() {
             cx.walk()?;
             if s.add(cx, v)? {
-                out.push(v);
+                out.put(v);
             }
         }
     }
@@ -238,7 +239,7 @@ fn sift(cx: &mut Cx, a: Gc<ArrayObj>, b: Gc<ArrayObj>, keep: bool) -> Option<Vec
                 }
             }
             if found == keep {
-                out.push(v);
+                out.put(v);
             }
         }
         return Some(out);
@@ -247,7 +248,7 @@ fn sift(cx: &mut Cx, a: Gc<ArrayObj>, b: Gc<ArrayObj>, keep: bool) -> Option<Vec
     for v in a {
         cx.walk()?;
         if set.has(cx, v)? == keep {
-            out.push(v);
+            out.put(v);
         }
     }
     Some(out)

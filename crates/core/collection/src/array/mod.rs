@@ -9,6 +9,7 @@ pub(crate) mod edit;
 pub(crate) mod order;
 pub(crate) mod text;
 
+use kumi_vm::Grow;
 use kumi_vm::*;
 
 /// The receiver as an array.
@@ -232,7 +233,7 @@ fn dig(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn reverse(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let a = me(cx, recv)?;
-    let v: Vec<Value> = a.seen().iter().rev().collect();
+    let v = Vec::gather(a.seen().iter().rev());
     Ok(cx.array_vec(v))
 }
 
@@ -249,7 +250,7 @@ fn rotate(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn compact(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let a = me(cx, recv)?;
-    let v: Vec<Value> = a.seen().iter().filter(|v| !v.is_nil()).collect();
+    let v = Vec::gather(a.seen().iter().filter(|v| !v.is_nil()));
     Ok(cx.array_vec(v))
 }
 
@@ -292,17 +293,27 @@ fn transpose(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let a = a.seen();
     let Some(head) = a.get(0) else { return Ok(cx.array(&[])) };
     let n = head.as_array().ok_or(Exit::Miss)?.len();
-    let mut rows: Vec<Vec<Value>> = (0..n).map(|_| Vec::room(a.len())).collect();
-    for r in a {
+    let m = a.len();
+    cx.check_size(n.saturating_mul(m).saturating_mul(8))?;
+    let mut columns = Vec::gather(std::iter::repeat_n(Value::NIL, n * m));
+    let mut patience = cx.patience();
+    for (i, r) in a.iter().enumerate() {
+        patience.steps(cx, n)?;
         let r = r.as_array().ok_or(Exit::Miss)?;
         // One look at it: another thread may change a row.
         let r = r.seen();
         if r.len() != n {
             return Err(cx.index_error(&format!("element size differs ({} should be {})", r.len(), n)));
         }
-        rows.iter_mut().zip(r).for_each(|(row, v)| row.push(v));
+        for (j, v) in r.iter().enumerate() {
+            columns[j * m + i] = v;
+        }
     }
-    let out: Vec<Value> = rows.into_iter().map(|r| cx.array_vec(r)).collect();
+    let mut out = Vec::room(n);
+    for column in columns.chunks(m) {
+        patience.step(cx)?;
+        out.put(cx.array(column));
+    }
     Ok(cx.array_vec(out))
 }
 
@@ -372,7 +383,7 @@ fn i_filled(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     cx.check_size(n as usize * 8)?;
     cx.heap.charge(n as usize * 8);
-    Ok(cx.array_vec(vec![args[1]; n as usize]))
+    Ok(cx.array_vec(Vec::gather(std::iter::repeat_n(args[1], n as usize))))
 }
 
 /// `__ary_set(a, i, v)` for an index that exists.

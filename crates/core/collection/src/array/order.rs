@@ -9,6 +9,8 @@
 //! once, before ([`Keyed`]). Nested arrays can; their sort ends whatever the comparisons say (`merge_sort`).
 
 use crate::array::{me, me_mut};
+use kumi_vm::Grow;
+use kumi_vm::ask;
 use kumi_vm::plain::{is_num, num_cmp};
 use kumi_vm::*;
 use std::cmp::Ordering;
@@ -91,7 +93,11 @@ struct Keyed {
 impl Keyed {
     /// Values that are not all Strings, though they were: `None`.
     fn all(vs: &[Value]) -> Option<Vec<Keyed>> {
-        vs.iter().enumerate().map(|(at, v)| Some(Keyed::new(v.as_str()?.text(), at))).collect()
+        let mut all = Vec::room(vs.len());
+        for (at, v) in vs.iter().enumerate() {
+            all.put(Keyed::new(v.as_str()?.text(), at));
+        }
+        Some(all)
     }
     fn new(text: Text, at: usize) -> Keyed {
         let mut head = [0; 8];
@@ -106,7 +112,8 @@ impl Keyed {
     /// Positions in order.
     fn sorted(vs: &[Value]) -> Option<impl Iterator<Item = usize> + use<>> {
         let mut all = Keyed::all(vs)?;
-        all.sort_by(Keyed::cmp);
+        // Equal ones stay in their order, and nothing is taken for that.
+        all.sort_unstable_by(|a, b| a.cmp(b).then(a.at.cmp(&b.at)));
         Some(all.into_iter().map(|k| k.at))
     }
 }
@@ -122,8 +129,8 @@ fn compare(cx: &mut Cx, o: Order, a: Value, b: Value) -> Option<Ordering> {
 
 /// Sorts positions by a comparison that may give up.
 fn merge_sort(n: usize, mut less_eq: impl FnMut(usize, usize) -> Option<bool>) -> Option<Vec<usize>> {
-    let mut a: Vec<usize> = (0..n).collect();
-    let mut b = a.clone();
+    let mut a = Vec::gather(0..n);
+    let mut b = Vec::copy(&a);
     let mut width = 1;
     while width < n {
         let mut lo = 0;
@@ -148,15 +155,19 @@ fn sorted(cx: &mut Cx, vs: &[Value]) -> Option<Vec<Value>> {
     if vs.len() < 2 {
         return Some(vs.to_vec());
     }
-    let mut out = vs.to_vec();
+    let mut out = Vec::copy(vs);
     match order_of(cx, vs)? {
         Order::Fixnums => sort_fixnums(&mut out),
         // It does not fail: NaN was excluded.
-        Order::Numbers => out.sort_by(|a, b| num_cmp(*a, *b).unwrap_or(Ordering::Equal)),
-        Order::Strings => out = Keyed::sorted(vs)?.map(|i| vs[i]).collect(),
+        Order::Numbers => {
+            // What a sort takes that leaves equal ones in their order.
+            ask(size_of_val(vs));
+            out.sort_by(|a, b| num_cmp(*a, *b).unwrap_or(Ordering::Equal));
+        }
+        Order::Strings => out = Vec::gather(Keyed::sorted(vs)?.map(|i| vs[i])),
         o => {
             let at = merge_sort(vs.len(), |i, j| Some(compare(cx, o, vs[i], vs[j])? != Ordering::Greater))?;
-            out = at.into_iter().map(|i| vs[i]).collect();
+            out = Vec::gather(at.into_iter().map(|i| vs[i]));
         }
     }
     Some(out)
@@ -249,15 +260,15 @@ fn i_sort_by(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let Some(o) = order_of(cx, &k) else { return MISS };
     let at = match o {
         Order::General => merge_sort(k.len(), |i, j| Some(compare(cx, o, k[i], k[j])? != Ordering::Greater)),
-        Order::Strings => Keyed::sorted(&k).map(|at| at.collect()),
+        Order::Strings => Keyed::sorted(&k).map(Vec::gather),
         _ => {
-            let mut at: Vec<usize> = (0..k.len()).collect();
-            at.sort_by(|&i, &j| compare(cx, o, k[i], k[j]).unwrap_or(Ordering::Equal));
+            let mut at = Vec::gather(0..k.len());
+            at.sort_unstable_by(|&i, &j| compare(cx, o, k[i], k[j]).unwrap_or(Ordering::Equal).then(i.cmp(&j)));
             Some(at)
         }
     };
     match at {
-        Some(at) => Ok(cx.array_vec(at.into_iter().map(|i| v[i]).collect())),
+        Some(at) => Ok(cx.array_vec(Vec::gather(at.into_iter().map(|i| v[i])))),
         None => MISS,
     }
 }
@@ -363,9 +374,12 @@ fn sort_alone(own: Own, keys: Value, values: Option<Value>) -> Option<ArrayBuf> 
     let Some(values) = values else {
         match order {
             Order::Fixnums => sort_fixnums(&mut ks),
-            Order::Strings => ks = Keyed::sorted(&ks)?.map(|i| ks[i]).collect(),
+            Order::Strings => ks = Vec::gather(Keyed::sorted(&ks)?.map(|i| ks[i])),
             // Numbers never change, and none is NaN.
-            _ => ks.sort_by(|a, b| num_cmp(*a, *b).unwrap_or(Ordering::Equal)),
+            _ => {
+                ask(size_of_val(&*ks));
+                ks.sort_by(|a, b| num_cmp(*a, *b).unwrap_or(Ordering::Equal));
+            }
         }
         return Some(ArrayBuf::from_slice(&ks));
     };
@@ -375,16 +389,16 @@ fn sort_alone(own: Own, keys: Value, values: Option<Value>) -> Option<ArrayBuf> 
         return None;
     }
     let out: Vec<Value> = match order {
-        Order::Strings => Keyed::sorted(&ks)?.map(|i| vs[i]).collect(),
+        Order::Strings => Vec::gather(Keyed::sorted(&ks)?.map(|i| vs[i])),
         Order::Fixnums => {
-            let mut all: Vec<(i64, Value)> = ks.iter().zip(vs).map(|(k, v)| (k.fix_val(), v)).collect();
-            all.sort_by_key(|p| p.0);
-            all.into_iter().map(|p| p.1).collect()
+            let mut all = Vec::gather(ks.iter().enumerate().map(|(i, k)| (k.fix_val(), i)));
+            all.sort_unstable();
+            Vec::gather(all.into_iter().map(|p| vs[p.1]))
         }
         _ => {
-            let mut all: Vec<(Value, Value)> = ks.iter().copied().zip(vs).collect();
-            all.sort_by(|a, b| num_cmp(a.0, b.0).unwrap_or(Ordering::Equal));
-            all.into_iter().map(|p| p.1).collect()
+            let mut all = Vec::gather(ks.iter().copied().enumerate());
+            all.sort_unstable_by(|a, b| num_cmp(a.1, b.1).unwrap_or(Ordering::Equal).then(a.0.cmp(&b.0)));
+            Vec::gather(all.into_iter().map(|p| vs[p.0]))
         }
     };
     Some(ArrayBuf::from_slice(&out))

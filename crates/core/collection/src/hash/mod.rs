@@ -6,6 +6,7 @@
 
 pub(crate) mod walk;
 
+use kumi_vm::Grow;
 use kumi_vm::hash_key::spread;
 use kumi_vm::*;
 
@@ -123,16 +124,21 @@ fn empty_p(_: &mut Cx, recv: Value, _: &[Value]) -> R {
 }
 
 fn keys(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let v: Vec<Value> = cell(recv)?.h.iter().map(|e| e.key).collect();
+    let v = Vec::gather(cell(recv)?.h.iter().map(|e| e.key));
     Ok(cx.array_vec(v))
 }
 fn values(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let v: Vec<Value> = cell(recv)?.h.iter().map(|e| e.val).collect();
+    let v = Vec::gather(cell(recv)?.h.iter().map(|e| e.val));
     Ok(cx.array_vec(v))
 }
 fn to_a(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    let es: Vec<Entry> = cell(recv)?.h.iter().collect();
-    let v = es.into_iter().map(|e| cx.array(&[e.key, e.val])).collect();
+    let es = Vec::gather(cell(recv)?.h.iter());
+    let mut v = Vec::room(es.len());
+    let mut patience = cx.patience();
+    for e in es {
+        patience.step(cx)?;
+        v.put(cx.array(&[e.key, e.val]));
+    }
     Ok(cx.array_vec(v))
 }
 
@@ -215,7 +221,7 @@ fn by_identity(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     if h.h.iterating() > 0 {
         return Err(cx.runtime_error("compare_by_identity during iteration"));
     }
-    let es = h.h.iter().map(|e| Entry { hash: spread(cx.identity_hash(e.key)), ..e }).collect();
+    let es = Vec::gather(h.h.iter().map(|e| Entry { hash: spread(cx.identity_hash(e.key)), ..e }));
     cx.heap.edit(h).h.set_by_identity(true);
     cx.heap.edit(h).h.replace_entries(es);
     Ok(recv)
@@ -263,12 +269,12 @@ fn inspect_key(cx: &mut Cx, key: Value, out: &mut Vec<u8>) -> Option<()> {
             if !kumi_vm::plain::plain_symbol(name) || name.ends_with(b"=") {
                 return None;
             }
-            out.extend_from_slice(name);
-            out.extend_from_slice(b": ");
+            out.put_all(name);
+            out.put_all(b": ");
         }
         None => {
             cx.plain_inspect(key, out, 1)?;
-            out.extend_from_slice(b" => ");
+            out.put_all(b" => ");
         }
     }
     Some(())
@@ -280,16 +286,16 @@ fn inspect(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         return Ok(cx.str_enc(b"{}", EncIndex::US_ASCII));
     }
     let mut out = Vec::room(h.h.len() * 12);
-    out.push(b'{');
+    out.put(b'{');
     for i in 0..h.h.slots() {
         let Some(e) = h.h.at(i) else { continue };
         if out.len() > 1 {
-            out.extend_from_slice(b", ");
+            out.put_all(b", ");
         }
         inspect_key(cx, e.key, &mut out).ok_or(Exit::Miss)?;
         cx.plain_inspect(e.val, &mut out, 1).ok_or(Exit::Miss)?;
     }
-    out.push(b'}');
+    out.put(b'}');
     Ok(cx.str_vec(out, EncIndex::UTF_8))
 }
 
@@ -307,7 +313,7 @@ fn invert(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 
 fn compact(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let h = cell(recv)?;
-    let es: Vec<Entry> = h.h.iter().filter(|e| !e.val.is_nil()).collect();
+    let es = Vec::gather(h.h.iter().filter(|e| !e.val.is_nil()));
     let mut d = HashData::comparing(h.h.by_identity());
     d.replace_entries(es);
     d.set_missing(h.h.missing());

@@ -6,6 +6,7 @@
 //! look for the key.
 
 use crate::hash::{before_entries, cell};
+use kumi_vm::Grow;
 use kumi_vm::hash_key::spread;
 use kumi_vm::*;
 
@@ -221,7 +222,7 @@ fn rehash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     }
     let fresh = like(cx, Value::NIL, &[recv])?;
     let d = cell(fresh)?;
-    let all: Vec<Entry> = h.h.iter().collect();
+    let all = Vec::gather(h.h.iter());
     for e in &all {
         let hv = cx.key_hash(d, e.key)?;
         match cx.hash_find_with(d, e.key, hv)? {
@@ -231,7 +232,7 @@ fn rehash(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     }
     // Own entries, but for copies of keys.
     before_entries(cx, h, d.h.iter());
-    cx.heap.edit(h).h.replace_entries(d.h.iter().collect());
+    cx.heap.edit(h).h.replace_entries(Vec::gather(d.h.iter()));
     Ok(recv)
 }
 /// `__hash_become(h, other, version)`: takes over the other's entries; false when h has changed since that version.
@@ -241,7 +242,7 @@ fn become_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if args[2].as_fix() != Some(h.h.version() as i64) || h.h.iterating() > 0 {
         return Ok(Value::FALSE);
     }
-    let es: Vec<Entry> = o.h.iter().collect();
+    let es = Vec::gather(o.h.iter());
     before_entries(cx, h, es.iter().copied());
     cx.heap.edit(h).h.replace_entries(es);
     Ok(Value::TRUE)

@@ -7,6 +7,7 @@
 //! shared: the same key text gives the same frozen String within one document.
 
 use crate::json::tape::{Fault, Item, Options, Tape};
+use kumi_vm::Grow;
 use kumi_vm::*;
 
 /// A tape and how far it was built.
@@ -59,13 +60,13 @@ fn read(cx: &mut Cx, _: Value, args: &[Value]) -> R {
             None => {
                 let v = args[0];
                 return Err(cx.detach(s.bytes().len() as u64 * 6, v, move |_| {
-                    let text = v.as_str().map_or(Vec::new(), |s| s.bytes().to_vec());
+                    let text = v.as_str().map_or(Vec::new(), |s| Vec::copy(s.bytes()));
                     Read(Tape::read(text, o))
                 }));
             }
         }
     } else {
-        Tape::read(s.bytes().to_vec(), o)
+        Tape::read(Vec::copy(s.bytes()), o)
     };
     match read {
         Ok(t) => Ok(cx.data(cx.k.object, Reading { t, at: 0, open: Vec::new() })),

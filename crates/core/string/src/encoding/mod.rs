@@ -7,6 +7,8 @@ pub(crate) mod transcode;
 
 use crate::text::*;
 use kumi_text::encoding::{CodeRange, EncIndex};
+use kumi_vm::Grow;
+use kumi_vm::ask;
 use kumi_vm::*;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -59,7 +61,7 @@ pub fn inspect_encoding(cx: &mut Cx) -> EncIndex {
 }
 /// An encoding by name, with the names that depend on the process.
 pub(crate) fn find(cx: &mut Cx, name: &[u8]) -> Option<Option<EncIndex>> {
-    match name.to_ascii_lowercase().as_slice() {
+    match Vec::gather(name.iter().map(u8::to_ascii_lowercase)).as_slice() {
         b"external" | b"locale" | b"filesystem" => Some(Some(external(cx))),
         b"internal" => Some(internal(cx)),
         _ => EncIndex::find(name).map(Some),
@@ -71,7 +73,7 @@ pub fn arg_enc(cx: &mut Cx, args: &[Value], i: usize) -> Result<EncIndex, Exit> 
         return Ok(e.0);
     }
     let s = cx.arg_str(args, i)?;
-    let name = s.bytes().to_vec();
+    let name = Vec::copy(s.bytes());
     if !enc(s).is_ascii_compatible() {
         return Err(cx.arg_error("invalid encoding name (non ASCII)"));
     }
@@ -82,6 +84,7 @@ pub fn arg_enc(cx: &mut Cx, args: &[Value], i: usize) -> Result<EncIndex, Exit> 
 }
 /// ArgumentError for an unknown name.
 pub(crate) fn unknown(cx: &mut Cx, name: &[u8]) -> Exit {
+    ask(3 * name.len());
     cx.arg_error(&format!("unknown encoding name - {}", String::from_utf8_lossy(name)))
 }
 
@@ -248,7 +251,7 @@ fn enc_find(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if args[0].as_data::<EncObj>().is_some() {
         return Ok(args[0]);
     }
-    let name = me(cx, args[0])?.bytes().to_vec();
+    let name = Vec::copy(me(cx, args[0])?.bytes());
     Ok(match find(cx, &name) {
         Some(Some(e)) => value(cx, e),
         _ => Value::NIL,

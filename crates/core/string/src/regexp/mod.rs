@@ -12,6 +12,7 @@ use crate::regexp::matchdata::MatchObj;
 use crate::text::*;
 use kumi_regexp::{Options, Regex, Region};
 use kumi_text::encoding::EncIndex;
+use kumi_vm::Grow;
 use kumi_vm::*;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -59,7 +60,7 @@ const NS_PER_BYTE: u64 = 60;
 
 /// Compiles, or finds what was compiled before: what a native does before it changes anything, and once.
 pub fn compile(cx: &mut Cx, src: &[u8], options: u32, enc: EncIndex) -> Result<Arc<Regex>, Exit> {
-    let key = (Box::<[u8]>::from(src), options, enc);
+    let key = (Vec::copy(src).into_boxed_slice(), options, enc);
     let st = cx.shared_state::<ReState>();
     if let Some(r) = st.cache.read().unwrap_or_else(|e| e.into_inner()).get(&key) {
         return Ok(r.clone());

@@ -2,6 +2,7 @@
 
 use crate::text::*;
 use kumi_text::encoding::{CodeRange, EncIndex};
+use kumi_vm::Grow;
 use kumi_vm::*;
 
 fn plus(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -70,7 +71,7 @@ fn append_as_bytes(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let mut out = Vec::new();
     for a in args {
         if let Some(b) = a.as_str() {
-            out.extend_from_slice(b.bytes());
+            out.put_all(b.bytes());
         } else if let Some(i) = a.as_fix() {
             out.put(i as u8);
         } else if let Some(b) = a.as_big() {

@@ -8,6 +8,7 @@ use crate::text::*;
 use kumi_text::case::{self, CaseOp, CaseOptions};
 use kumi_text::encoding::{CodeRange, EncIndex};
 use kumi_text::trset::{self, Intersection};
+use kumi_vm::Grow;
 use kumi_vm::*;
 use std::ops::Range;
 
@@ -361,7 +362,7 @@ fn tr_s(cx: &mut Cx, s: Str, args: &[Value]) -> Result<Change, Exit> {
 
 fn reversed(cx: &mut Cx, s: Str) -> Result<Vec<u8>, Exit> {
     if single_byte(s) {
-        return Ok(s.bytes().iter().rev().copied().collect());
+        return Ok(Vec::gather(s.bytes().iter().rev().copied()));
     }
     let e = enc(s);
     away(cx, s, s.bytes().len() as u64 * 3, move |b| {

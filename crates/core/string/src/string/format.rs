@@ -9,6 +9,7 @@ use kumi_num::BigInt;
 use kumi_num::format::{self, Spec};
 use kumi_num::int::Int;
 use kumi_text::encoding::{CodeRange, EncIndex};
+use kumi_vm::Grow;
 use kumi_vm::*;
 
 /// How directives name their arguments; they must not be mixed.
@@ -582,7 +583,7 @@ fn run(cx: &mut Cx, fmt: Str, args: &[Value], met: &[Value]) -> R {
         let m = format!("ASCII incompatible encoding: {}", enc(fmt).name());
         return Err(cx.raise_msg(cx.k.compatibility_error, &m));
     }
-    let text = fmt.bytes().to_vec();
+    let text = Vec::copy(fmt.bytes());
     let mut r = Run {
         fmt: &text,
         at: 0,
@@ -591,7 +592,7 @@ fn run(cx: &mut Cx, fmt: Str, args: &[Value], met: &[Value]) -> R {
         naming: Naming::None,
         directive: 0,
         needs: Vec::new(),
-        out: Vec::with_capacity(text.len() + 16),
+        out: Vec::room(text.len() + 16),
         enc: enc(fmt),
         range: range(fmt),
     };

@@ -3,6 +3,7 @@
 use crate::regexp;
 use crate::text::*;
 use kumi_text::encoding::CodeRange;
+use kumi_vm::Grow;
 use kumi_vm::*;
 
 fn is_re(cx: &Cx, v: Value) -> bool {
@@ -136,7 +137,7 @@ fn bytesplice(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     }
     let e = compat(cx, s, val)?;
     cx.check_frozen(recv)?;
-    let new = val.bytes()[src].to_vec();
+    let new = Vec::copy(&val.bytes()[src]);
     splice(cx, s, dst, &new, e);
     Ok(recv)
 }
@@ -152,7 +153,7 @@ fn put(cx: &mut Cx, s: Str, r: std::ops::Range<usize>, val: Str) -> Result<(), E
     let e = compat(cx, s, val)?;
     cx.check_frozen(s.val())?;
     let known = if s.range() == 1 && is_ascii(val) { CodeRange::SevenBit } else { CodeRange::Unknown };
-    let new = val.bytes().to_vec();
+    let new = Vec::copy(val.bytes());
     splice(cx, s, r, &new, e);
     s.set_range(known as u8);
     Ok(())

@@ -173,9 +173,13 @@ fn pieces(cx: &mut Cx, s: Str, pat: Value, ranges: Vec<Range<usize>>, at: usize,
     let mut pace = Pace::new();
     let mut out = Vec::room(if long { 0 } else { ranges.len() });
     for at in at..ranges.len() {
-        if long && pace.is_over() {
-            let out = gather(cx, made, out);
-            return Err(cx.pause(out, Splitting { of: [s.val(), pat], text: Text::of(s), ranges, at, out }));
+        if pace.is_over() {
+            cx.look_for_room()?;
+            if long {
+                let out = gather(cx, made, out);
+                return Err(cx.pause(out, Splitting { of: [s.val(), pat], text: Text::of(s), ranges, at, out }));
+            }
+            pace = Pace::new();
         }
         let r = ranges[at].clone();
         out.put(if at < IN_NURSERY { piece(cx, s, r) } else { piece_out(cx, s, r) });

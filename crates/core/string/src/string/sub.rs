@@ -355,6 +355,7 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         from = if m.is_empty() { m.end + if m.end < b.len() { enc(s).char_len(&b[m.end..]).step().max(1) } else { 1 } } else { m.end };
         std::mem::swap(&mut last, &mut region);
         if pace.is_over() {
+            cx.look_for_room()?;
             finder = match finder {
                 Some(f) if f.is_ahead() => {
                     let all = gather(cx, made, out);

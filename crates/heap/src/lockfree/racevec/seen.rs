@@ -6,6 +6,7 @@
 //! is copied out, a part is cut to what is there, and nothing here panics.
 
 use super::Plain;
+use kumi_budget::Grow;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -118,7 +119,7 @@ impl<'a, T: Plain> Seen<'a, T> {
     /// Appends copies of the elements to `v`.
     #[inline]
     pub fn append_to(self, v: &mut Vec<T>) {
-        v.reserve(self.n);
+        v.want(self.n);
         // SAFETY: room was made, and `copy_to` writes that many.
         unsafe {
             self.copy_to(v.as_mut_ptr().add(v.len()));
