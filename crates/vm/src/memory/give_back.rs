@@ -154,6 +154,12 @@ impl GiveBack {
         self.large_then.store(self.large.map_or(0, |f| f()), Relaxed);
         self.last.store(now_ns(), Relaxed);
     }
+    /// On a thread that is no worker's: what it has freed, which the allocator else keeps for it until it ends. While a process cannot fork.
+    pub(crate) fn give_own(&self) {
+        if let Some(f) = self.with {
+            f();
+        }
+    }
     /// At a stop: the process is about to fork.
     pub fn hold(&self) {
         let mut s = self.on_pool.lock();

@@ -164,6 +164,11 @@ impl Cx {
             let Sent(work) = sent;
             let _charged = rt.account.charge();
             let done = outcome(work, &piece);
+            if done.is_err() {
+                // What was refused is tried again, or the program goes on: either needs what this thread has freed. No fork begins before
+                // the reader ends.
+                rt.give_back.give_own();
+            }
             rt.reader_aside_ends(&heap, seen);
             end(&piece, done);
             rt.aside.sort_out();
