@@ -186,6 +186,7 @@ const UNSEEN: &[&str] = &[
     "KUMI_POOL",
     "KUMI_VERIFY",
     "KUMI_TWIN_STRESS",
+    "KUMI_UNASKED",
     "RUBY_THREAD_VM_STACK_INITIAL_SIZE",
 ];
 
