@@ -31,6 +31,7 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("KUMI_GC", Accepts::Words(&["plain", "interruptible", "full"])),
     ("KUMI_GC_THREADS", Accepts::Number(1, MOST)),
     ("KUMI_TLH_STRESS", Accepts::Number(0, MOST)),
+    ("KUMI_UNASKED", Accepts::Number(0, u32::MAX as u64)),
     ("KUMI_GC_STRESS", Accepts::Number(0, u32::MAX as u64)),
     ("KUMI_STACK_STRESS", Accepts::Number(0, u32::MAX as u64)),
     ("KUMI_GC_SCHEDULE", Accepts::Words(kumi_schedule::POLICIES)),
