@@ -4,6 +4,7 @@
 //! the prelude goes the long way. Long arrays of numbers or Strings are sorted while
 //! the worker is detached; what is read then is an array that nobody else has, or a
 //! copy, so that its elements live. Integers in their words need nobody for that.
+//! A sort that leaves equal ones in their order takes memory by itself: who calls it asks for that before.
 //!
 //! **Invariant.** What is compared never changes under a sort: numbers cannot, and of each String the bytes are looked at
 //! once, before ([`Keyed`]). Nested arrays can; their sort ends whatever the comparisons say (`merge_sort`).
@@ -160,7 +161,6 @@ fn sorted(cx: &mut Cx, vs: &[Value]) -> Option<Vec<Value>> {
         Order::Fixnums => sort_fixnums(&mut out),
         // It does not fail: NaN was excluded.
         Order::Numbers => {
-            // What a sort takes that leaves equal ones in their order.
             ask(size_of_val(vs));
             out.sort_by(|a, b| num_cmp(*a, *b).unwrap_or(Ordering::Equal));
         }
@@ -263,7 +263,8 @@ fn i_sort_by(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         Order::Strings => Keyed::sorted(&k).map(Vec::gather),
         _ => {
             let mut at = Vec::gather(0..k.len());
-            at.sort_unstable_by(|&i, &j| compare(cx, o, k[i], k[j]).unwrap_or(Ordering::Equal).then(i.cmp(&j)));
+            ask(size_of_val(&*at));
+            at.sort_by(|&i, &j| compare(cx, o, k[i], k[j]).unwrap_or(Ordering::Equal));
             Some(at)
         }
     };
@@ -391,14 +392,16 @@ fn sort_alone(own: Own, keys: Value, values: Option<Value>) -> Option<ArrayBuf> 
     let out: Vec<Value> = match order {
         Order::Strings => Vec::gather(Keyed::sorted(&ks)?.map(|i| vs[i])),
         Order::Fixnums => {
-            let mut all = Vec::gather(ks.iter().enumerate().map(|(i, k)| (k.fix_val(), i)));
-            all.sort_unstable();
-            Vec::gather(all.into_iter().map(|p| vs[p.1]))
+            let mut all = Vec::gather(ks.iter().zip(vs).map(|(k, v)| (k.fix_val(), v)));
+            ask(size_of_val(&*all));
+            all.sort_by_key(|p| p.0);
+            Vec::gather(all.into_iter().map(|p| p.1))
         }
         _ => {
-            let mut all = Vec::gather(ks.iter().copied().enumerate());
-            all.sort_unstable_by(|a, b| num_cmp(a.1, b.1).unwrap_or(Ordering::Equal).then(a.0.cmp(&b.0)));
-            Vec::gather(all.into_iter().map(|p| vs[p.0]))
+            let mut all = Vec::gather(ks.iter().copied().zip(vs));
+            ask(size_of_val(&*all));
+            all.sort_by(|a, b| num_cmp(a.0, b.0).unwrap_or(Ordering::Equal));
+            Vec::gather(all.into_iter().map(|p| p.1))
         }
     };
     Some(ArrayBuf::from_slice(&out))
