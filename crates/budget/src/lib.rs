@@ -38,10 +38,9 @@ pub use account::{Account, Charged};
 pub use group::{resident, set_group, watch};
 pub use grow::Grow;
 pub use reserve::{has_little, hold, is_pressed, is_tight, make_way, release, restore, take_pressed};
-
-use account::{PROCESS, current};
 pub use unasked::taken;
 
+use account::{PROCESS, current};
 use group::is_crowded;
 use reserve::system_has;
 

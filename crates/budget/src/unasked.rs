@@ -1,8 +1,7 @@
 //! Large pieces that nobody asked for. In builds with debug assertions `KUMI_UNASKED=BYTES` tells of each from so many bytes on that a
 //! thread takes which could have been refused it: a program is killed for these where a control group bounds it.
 //!
-//! **Invariant.** Who asks has a credit of so many bytes until the next question. Without the variable, and in other builds, nothing is
-//! counted.
+//! **Invariant.** Who asks has a credit of so many bytes until the next question. In other builds nothing is counted.
 
 #[cfg(debug_assertions)]
 mod told {

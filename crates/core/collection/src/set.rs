@@ -1,7 +1,6 @@
 //! Set: the methods that touch one element. The table is a Hash in a hidden variable;
 //! everything else is prelude/set.rb.
 
-use kumi_vm::Grow;
 use kumi_vm::*;
 
 /// The table of a set that was initialised, locked: the prelude gets at it without the set.

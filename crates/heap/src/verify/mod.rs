@@ -10,8 +10,7 @@
 //! after marking what is reachable is marked, what is free is not.
 //!
 //! It has visited sets of its own and changes nothing, so that a fault is found where
-//! it was made, not where it kills. It is for the stress modes: a walk costs about a
-//! tenth of a microsecond a cell.
+//! it was made, not where it kills. It is for the stress modes.
 
 use crate::cells::header::{Header, Kind, flag};
 use crate::cells::layout::DataObj;

@@ -7,7 +7,6 @@ use crate::array::order::{made, ours};
 use crate::array::{before_all, me, me_held, me_mut};
 use crate::hash::hash;
 use kumi_heap::HashData;
-use kumi_vm::Grow;
 use kumi_vm::plain::PIECE;
 use kumi_vm::*;
 use rustc_hash::FxHashMap;

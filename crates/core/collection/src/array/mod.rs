@@ -9,7 +9,6 @@ pub(crate) mod edit;
 pub(crate) mod order;
 pub(crate) mod text;
 
-use kumi_vm::Grow;
 use kumi_vm::*;
 
 /// The receiver as an array.

@@ -10,8 +10,6 @@
 //! once, before ([`Keyed`]). Nested arrays can; their sort ends whatever the comparisons say (`merge_sort`).
 
 use crate::array::{me, me_mut};
-use kumi_vm::Grow;
-use kumi_vm::ask;
 use kumi_vm::plain::{is_num, num_cmp};
 use kumi_vm::*;
 use std::cmp::Ordering;

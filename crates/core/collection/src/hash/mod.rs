@@ -6,7 +6,6 @@
 
 pub(crate) mod walk;
 
-use kumi_vm::Grow;
 use kumi_vm::hash_key::spread;
 use kumi_vm::*;
 

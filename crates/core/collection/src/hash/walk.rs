@@ -6,7 +6,6 @@
 //! look for the key.
 
 use crate::hash::{before_entries, cell};
-use kumi_vm::Grow;
 use kumi_vm::hash_key::spread;
 use kumi_vm::*;
 

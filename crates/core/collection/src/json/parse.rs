@@ -7,7 +7,6 @@
 //! shared: the same key text gives the same frozen String within one document.
 
 use crate::json::tape::{Fault, Item, Options, Tape};
-use kumi_vm::Grow;
 use kumi_vm::*;
 
 /// A tape and how far it was built.

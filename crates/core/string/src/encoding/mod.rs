@@ -7,8 +7,6 @@ pub(crate) mod transcode;
 
 use crate::text::*;
 use kumi_text::encoding::{CodeRange, EncIndex};
-use kumi_vm::Grow;
-use kumi_vm::ask;
 use kumi_vm::*;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -12,7 +12,6 @@ use crate::regexp::matchdata::MatchObj;
 use crate::text::*;
 use kumi_regexp::{Options, Regex, Region};
 use kumi_text::encoding::EncIndex;
-use kumi_vm::Grow;
 use kumi_vm::*;
 use std::collections::HashMap;
 use std::ops::Range;

@@ -2,7 +2,6 @@
 
 use crate::text::*;
 use kumi_text::encoding::{CodeRange, EncIndex};
-use kumi_vm::Grow;
 use kumi_vm::*;
 
 fn plus(cx: &mut Cx, recv: Value, args: &[Value]) -> R {

@@ -8,7 +8,6 @@ use crate::text::*;
 use kumi_text::case::{self, CaseOp, CaseOptions};
 use kumi_text::encoding::{CodeRange, EncIndex};
 use kumi_text::trset::{self, Intersection};
-use kumi_vm::Grow;
 use kumi_vm::*;
 use std::ops::Range;
 

@@ -9,7 +9,6 @@ use kumi_num::BigInt;
 use kumi_num::format::{self, Spec};
 use kumi_num::int::Int;
 use kumi_text::encoding::{CodeRange, EncIndex};
-use kumi_vm::Grow;
 use kumi_vm::*;
 
 /// How directives name their arguments; they must not be mixed.

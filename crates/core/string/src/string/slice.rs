@@ -3,7 +3,6 @@
 use crate::regexp;
 use crate::text::*;
 use kumi_text::encoding::CodeRange;
-use kumi_vm::Grow;
 use kumi_vm::*;
 
 fn is_re(cx: &Cx, v: Value) -> bool {
