@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
 /// What the scheduler's timers of limits have instead of a task's number.
 pub(crate) const LIMIT: u64 = u64::MAX;
 
-/// All limits of a runtime. Its lock is innermost.
+/// All limits of a runtime. Under its lock only that of a thread's interrupts is taken.
 #[derive(Default)]
 pub(crate) struct Limits {
     /// Thread, what is raised there (an exception, or `[class, message]`), when.
@@ -47,10 +47,15 @@ impl Limits {
         let now = crate::tasks::sched::now_ns();
         self.table.lock().values().any(|l| l.0 == thread && l.2 <= now)
     }
-    fn take(&self, id: u64) -> Option<(Value, Value, u64)> {
-        let t = self.table.lock().remove(&id)?;
+    fn thread_of(&self, id: u64) -> Option<Value> {
+        self.table.lock().get(&id).map(|l| l.0)
+    }
+    /// Takes it out, and does `f` of what is raised while nobody else looks; what that returned. False: it is over.
+    fn take_and(&self, id: u64, f: impl FnOnce(Value) -> bool) -> bool {
+        let mut table = self.table.lock();
+        let Some((_, what, _)) = table.remove(&id) else { return false };
         self.armed.fetch_sub(1, Relaxed);
-        Some(t)
+        f(what)
     }
 }
 
@@ -71,7 +76,7 @@ impl Cx {
     }
     /// The block of a limit was left: what it sent and nobody took is taken back.
     pub fn leave_limit(&mut self, id: u64, what: Value) {
-        if self.limits.take(id).is_some() {
+        if self.limits.take_and(id, |_| true) {
             return self.timer_over();
         }
         if let Some(f) = self.root.first() {
@@ -84,14 +89,16 @@ impl Cx {
     }
     /// The time of a limit is over.
     pub(crate) fn limit_due(&mut self, id: u64) -> bool {
-        let Some((thread, what, _)) = self.limits.take(id) else { return false };
-        match self.thread_root(thread) {
-            Some(root) => {
-                self.send_interrupt(root, what);
-                true
-            }
-            None => false,
+        let Some(thread) = self.limits.thread_of(id) else { return false };
+        let root = self.thread_root(thread);
+        // Whoever leaves the block finds the limit, or what it has sent.
+        let first = root.as_ref().and_then(|r| r.first());
+        let fired = self.limits.take_and(id, |what| first.map(|f| f.interrupts.send(what)).is_some());
+        if let Some(root) = root.filter(|_| fired) {
+            self.tasks.get_changing(root.id);
+            self.tell_interrupt(root);
         }
+        fired
     }
     /// Is a timer of the scheduler still good for something?
     pub(crate) fn timer_lives(&self, task: u64, seq: u64) -> bool {

@@ -95,6 +95,10 @@ impl Cx {
             self.tasks.get_changing(root.id);
             f.interrupts.send(v);
         }
+        self.tell_interrupt(root);
+    }
+    /// Something was sent to a thread: it is woken, or looks.
+    pub(crate) fn tell_interrupt(&mut self, root: TaskPtr) {
         let t = self.active_of(root);
         let number = t.beside.seq();
         let ready = {
