@@ -30,5 +30,5 @@ p at_once.(60) { two.peek("peek").size } == 60 * size
 two.take("ready")
 texts = R.find("texts", on: "node2")
 p at_once.(many) { texts.write(text) } == many * size
-p at_once.(many) { texts.read(size).size } == many * size
+p at_once.(70) { texts.read(size).size } == 70 * size
 two.put("end", 1)

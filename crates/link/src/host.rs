@@ -48,7 +48,7 @@ pub trait Host: Send + Sync {
     fn refused(&self, with: &str, why: &Why) {
         let _ = (with, why);
     }
-    /// Much of what waited for a peer has gone ([`Peer::backlog`]).
+    /// Much of what waited for a peer has gone ([`Peer::backlog`], [`Link::when_drained`]).
     fn drained(&self, peer: &Peer) {
         let _ = peer;
     }

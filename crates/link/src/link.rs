@@ -195,6 +195,12 @@ impl Link {
         self.send_by(peer, message.into(), trace, Manner { writer, order })
     }
 
+    /// Whether so many large messages wait for this peer, or small ones, that the next should wait where it is: then
+    /// [`Host::drained`](crate::Host::drained) is called once fewer do, unless the connection ends before.
+    pub fn when_drained(&self, peer: &Peer, large: bool) -> bool {
+        peer.when_drained(large, self.shared.limits.backlog)
+    }
+
     /// Nothing follows what was held back: it goes.
     pub fn let_go(&self) {
         if self.shared.has_held.load(Ordering::Relaxed) {

@@ -483,3 +483,30 @@ fn what_was_said_before_the_stop_arrives() {
     let key = node.manager().find_key(b"k").unwrap();
     assert_eq!(node.manager().len(key), 101);
 }
+
+/// The way of large messages is not there when the first of them are sent, and full when they have been.
+#[test]
+fn who_waits_for_room_hears_of_it() {
+    let _dog = watchdog(300);
+    let east = Node1::named("east", &[]);
+    let west = Node1::named("west", &[&east]);
+    west.members(2);
+    let peer = west.link.peer("east").unwrap();
+    let full = |large| west.link.when_drained(&peer, large);
+    for large in [false, true] {
+        assert!(!full(large), "nothing waits yet");
+        let message = Bytes::from(vec![17; if large { 4 << 20 } else { 10 << 10 }]);
+        let still = east.host.still.lock().unwrap();
+        let first = west.ask("east", put("first", "f"), None);
+        let mut bytes = 0;
+        while !full(large) || bytes < 64 << 20 {
+            west.link.send(&peer, message.clone()).unwrap();
+            bytes += message.len();
+            assert!(bytes < 200 << 20, "{bytes} bytes wait, and there is room");
+        }
+        drop(still);
+        west.host.expect("drained east");
+        assert!(first.recv_timeout(HANG).unwrap().is_ok());
+        assert!(!full(large), "it said so");
+    }
+}

@@ -333,7 +333,7 @@ fn begin(host: &Arc<Host>, to: &To, pending: &Arc<Pending>, make: impl Fn(Target
             _ => None,
         };
         let number = p.calls.begin(Waiter { call: pending.clone(), parcel, import }, bytes.clone(), true);
-        after.send_call(p, &name, number, bytes);
+        p.send_call(number, bytes, after);
         if pending.is_future() {
             after.among_others();
         }

@@ -77,13 +77,23 @@ impl Guest for Listener {
     }
     fn disconnected(&self, name: &str) {
         let Some(host) = self.host.upgrade() else { return };
-        let open = host.look(|inner| inner.peers.get(name).is_some_and(|p| p.calls.len() > 0));
+        let open = host.act(|inner, _, after| {
+            let p = inner.peers.get_mut(name)?;
+            p.line.ends(after);
+            Some(p.calls.len() > 0)
+        });
+        let open = open == Some(true);
         if host.node().is_some_and(|node| !node.is_member(name)) {
             // What it said before it went has come.
             host.act(|inner, _, after| inner.nobody_wants(name, after));
         }
         if open && !host.node().is_some_and(|node| node.is_member(name) && node.connect(&node.peer(name))) {
             host.act(|inner, _, after| inner.none_answers(name, "is gone", after));
+        }
+    }
+    fn drained(&self, peer: &Peer) {
+        if let Some(host) = self.host.upgrade() {
+            host.act(|inner, _, after| inner.go_on(peer.name(), after));
         }
     }
     fn lost(&self, name: &str, incarnation: u64, for_certain: bool) {

@@ -14,6 +14,7 @@ use crate::proxy::values;
 use crate::state::{host, host_seen, made};
 use crate::talk::message::{Carried, How, Target};
 use kumi_core_segments::encode::{FILL, Later};
+use kumi_link::SMALL;
 use kumi_remote::Error;
 use kumi_vm::*;
 use smallvec::SmallVec;
@@ -22,6 +23,9 @@ use std::sync::atomic::{AtomicBool, Ordering::*};
 
 /// No run has longer: a year.
 const LONG: u64 = 365 * 24 * 3600 * 1_000_000_000;
+
+/// Who waits for room on a connection looks again after so long, though nobody has said that there is.
+const LATE: u64 = 1_000_000_000;
 
 /// The payload of a run.
 pub struct Run {
@@ -383,6 +387,11 @@ fn done(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if !items.is_empty() {
         return Ok(Value::NIL);
     }
+    if !may_answer(cx, run, value.len()) {
+        // The other way waits.
+        cx.no_wait();
+        return Ok(Value::NIL);
+    }
     let answered = run.host.act(|inner, now, after| {
         match inner.threads.get(&run.serial) {
             Some(t) if !t.claimed && !t.interrupted => inner.servers.took(now.saturating_sub(t.since)),
@@ -432,10 +441,29 @@ fn same_run(_: &mut Cx, _: Value, a: &[Value]) -> R {
     let same = serial_of(a[0]).zip(serial_of(a[1])).is_some_and(|(x, y)| x == y);
     Ok(Value::bool(same))
 }
+/// Whether an answer of so many bytes may be given now. If not, this thread is woken when it is to look again.
+fn may_answer(cx: &mut Cx, run: &Run, bytes: usize) -> bool {
+    if bytes <= SMALL {
+        return true;
+    }
+    cx.from_outside();
+    let waker = cx.waker();
+    let RunName { peer, incarnation, .. } = &run.name;
+    let room = run
+        .host
+        .look(|inner| inner.peers.get_mut(peer).filter(|p| p.incarnation == *incarnation).is_none_or(|p| p.line.has_room(bytes, waker)));
+    if room {
+        cx.no_wait();
+    }
+    room
+}
 fn respond(cx: &mut Cx, run: Value, v: Value, how: How) -> R {
     let made = made(cx)?;
     let Some(run) = run.as_data::<Run>() else { return Err(cx.type_error("no run")) };
     let (value, mut items) = encoded(cx, made, v)?;
+    if !may_answer(cx, run, value.len()) {
+        return Err(cx.park(now_ns() + LATE));
+    }
     if items.is_empty() {
         run.answer(how, Carried::plain(value));
         return Ok(Value::NIL);

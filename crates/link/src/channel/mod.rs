@@ -420,6 +420,14 @@ impl Channel {
         self.state.lock().check().is_ok()
     }
 
+    /// Whether more than an eighth of `most` waits: then whoever flushes it is told once less does. True where it is about to end.
+    pub fn when_drained(&self, most: usize) -> bool {
+        let mut s = self.state.lock();
+        let full = s.check().is_err() || s.backlog() >= most / 8;
+        s.high |= full;
+        full
+    }
+
     /// Bytes that wait.
     pub fn backlog(&self) -> usize {
         self.state.lock().backlog()

@@ -126,13 +126,31 @@ impl Peer {
         }
     }
 
-    /// The second connection is there, or will not be: what waits for it is sent by `send`, before anything else finds it.
-    pub(crate) fn set_bulk(&self, channel: Option<Arc<Channel>>, send: impl FnMut(Waiting)) {
+    /// The second connection is there, or will not be: what waits for it is sent by `send`, before anything else finds it. Whether any did.
+    pub(crate) fn set_bulk(&self, channel: Option<Arc<Channel>>, send: impl FnMut(Waiting)) -> bool {
         let now = channel.map_or(Bulk::Never, Bulk::Here);
         let mut bulk = self.0.bulk.lock();
-        if let Bulk::Made(waiting, _) = std::mem::replace(&mut *bulk, now) {
-            waiting.into_iter().for_each(send);
+        match std::mem::replace(&mut *bulk, now) {
+            Bulk::Made(waiting, _) => {
+                waiting.into_iter().for_each(send);
+                true
+            }
+            _ => false,
         }
+    }
+
+    /// See [`Link::when_drained`](crate::Link::when_drained). `most`: bytes that may wait.
+    pub(crate) fn when_drained(&self, large: bool, most: usize) -> bool {
+        let Some(main) = self.channel() else { return true };
+        if large {
+            match &*self.0.bulk.lock() {
+                // Who settles that tells it.
+                Bulk::Made(..) => return true,
+                Bulk::Here(channel) => return channel.when_drained(most),
+                Bulk::Not | Bulk::Never => {}
+            }
+        }
+        main.when_drained(most)
     }
 
     pub(crate) fn is_wanted(&self) -> bool {

@@ -255,9 +255,10 @@ impl Server {
     /// The second connection is there, or there is none: what waits for it goes.
     pub(super) fn settle_second(&mut self, peer: &Peer, channel: Option<Arc<Channel>>) {
         let way = channel.clone().or_else(|| peer.channel());
-        peer.set_bulk(channel, |w| {
+        let most = self.shared.limits.backlog;
+        let waited = peer.set_bulk(channel, |w| {
             let Some(way) = &way else { return };
-            match way.send_payload(w, Writer::Server, &self.shared.registry, self.shared.limits.backlog) {
+            match way.send_payload(w, Writer::Server, &self.shared.registry, most) {
                 Ok(Left::Nothing | Left::Hold) => {}
                 Ok(Left::Tell) | Err(SendError::Slow) => self.shared.tell(way),
                 // Its sender was told that it will arrive or the connection end.
@@ -267,6 +268,9 @@ impl Server {
                 }
             }
         });
+        if waited && way.is_some_and(|way| !way.when_drained(most)) {
+            self.host.drained(peer);
+        }
     }
 
     /// The socket is connected: the handshake begins.

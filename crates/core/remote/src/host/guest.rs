@@ -49,8 +49,8 @@ impl Inner {
             }
             Message::Never(number) => {
                 let Some(p) = self.peers.get_mut(&name) else { return };
-                if let Some(bytes) = p.calls.never(number) {
-                    after.send_call(p, &name, number, bytes);
+                if p.calls.never(number) {
+                    self.go_on(&name, after);
                 }
             }
             Message::Here => self.resume(&name, after),
@@ -121,7 +121,7 @@ impl Inner {
             return;
         }
         let gone = p.runs.shed();
-        after.send(p, &Message::Answer(run.number, how, carried));
+        p.send_answer(run.number, how, carried, after);
         for (_, carried) in gone {
             if let Some((parcel, _)) = carried.parcel {
                 self.tables().done(now, node, parcel);
@@ -134,7 +134,8 @@ impl Inner {
             // Whether it may be done again is known where it was done. References in its arguments have been handed over.
             let message = p.calls.get(number).filter(|o| o.who.parcel.is_none()).map(|o| o.message.clone());
             if let Some(bytes) = message.filter(|_| p.calls.doubted(number)) {
-                return after.send_call(p, name, number, Call::said_again(&bytes));
+                p.calls.say_again(number, Call::said_again(&bytes));
+                return self.go_on(name, after);
             }
         }
         let (node, symbols) = (p.node, p.symbols.clone());

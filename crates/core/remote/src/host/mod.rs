@@ -10,6 +10,7 @@
 pub mod arrivals;
 pub mod cells;
 pub mod guest;
+pub mod line;
 pub mod luggage;
 pub mod moves;
 pub mod pending;
@@ -27,6 +28,7 @@ use kumi_link::SendError;
 use kumi_remote::{Action, Arrived, Import, Life, NodeId, Remote, Time};
 use kumi_vm::*;
 use kumi_wire::Bytes;
+use line::Line;
 use parking_lot::Mutex;
 use pending::{Ended, Outcome, Pending};
 use round::Rounds;
@@ -94,6 +96,8 @@ pub struct Peer {
     pub incarnation: u64,
     pub calls: Calls<Waiter>,
     pub runs: Runs,
+    /// What waits for room on the connection.
+    pub line: Line,
     /// Bytes of its calls that nobody has begun.
     pub waiting: usize,
     /// Those that its values have made here.
@@ -168,7 +172,12 @@ pub struct After {
     met: Vec<Arc<str>>,
     among: bool,
     bell: Option<OutsideBell>,
+    /// Nodes that are sent no more of this lane before the link was asked whether they have room.
+    asks: Filled,
 }
+
+/// Nodes, and their lanes that are full.
+type Filled = SmallVec<[(kumi_link::Peer, usize); 1]>;
 
 /// A message, and the call that it is.
 type Sent = (kumi_link::Peer, Bytes, Option<(Arc<str>, u64)>);
@@ -176,10 +185,6 @@ type Sent = (kumi_link::Peer, Bytes, Option<(Arc<str>, u64)>);
 impl After {
     pub fn send(&mut self, p: &Peer, m: &Message) {
         self.send.push((p.known.clone(), m.encode(), None));
-    }
-    /// A call of this number, which is sent later if there is no connection.
-    pub fn send_call(&mut self, p: &Peer, name: &Arc<str>, number: u64, bytes: Bytes) {
-        self.send.push((p.known.clone(), bytes, Some((name.clone(), number))));
     }
     /// More messages are likely to follow at once: these may wait for them.
     pub fn among_others(&mut self) {
@@ -291,6 +296,18 @@ impl Host {
         f(&mut lock_soon(&self.inner))
     }
     fn go(&self, after: After) {
+        let mut asks = self.carry_out(after);
+        while !asks.is_empty() {
+            let Some(node) = self.node() else { return };
+            let Some(link) = node.link() else { return };
+            let mut after = After::default();
+            asks.retain(|(peer, lane)| !link.when_drained(peer, *lane == 1));
+            self.look(|inner| asks.iter().for_each(|(peer, _)| inner.go_on(peer.name(), &mut after)));
+            asks = self.carry_out(after);
+        }
+    }
+    /// What it leaves is to be asked of the link.
+    fn carry_out(&self, after: After) -> Filled {
         for (call, ended) in after.ended {
             call.end(ended);
         }
@@ -305,7 +322,7 @@ impl Host {
         }
         if !after.send.is_empty() && !self.forked.load(Relaxed) {
             let node = self.node();
-            let Some((node, link)) = node.as_ref().and_then(|n| Some((n, n.link()?))) else { return };
+            let Some((node, link)) = node.as_ref().and_then(|n| Some((n, n.link()?))) else { return Filled::new() };
             node.traffic.sends(after.send.len() as u64);
             for (peer, bytes, call) in after.send {
                 let sent = if after.among { link.send_among(&peer, bytes, None) } else { link.send(&peer, bytes) };
@@ -320,6 +337,7 @@ impl Host {
                 }
             }
         }
+        after.asks
     }
     /// What was to wait for other messages does so no more: none follows at once.
     pub fn let_go(&self) {
@@ -486,6 +504,7 @@ impl Inner {
                 incarnation,
                 calls: Calls::default(),
                 runs: Runs::default(),
+                line: Line::default(),
                 waiting: 0,
                 symbols: Arc::default(),
                 afloat: Vec::new(),
@@ -504,6 +523,7 @@ impl Inner {
         let incarnation = known.incarnation();
         self.sink(now, known.name());
         let p = self.peer(known);
+        p.line.ends(after);
         let (name, node) = (known.name().clone(), p.node);
         if p.incarnation != incarnation {
             self.nobody_wants(&name, after);
@@ -521,13 +541,10 @@ impl Inner {
     /// Sends what was not sent, and asks for what was.
     pub fn resume(&mut self, name: &Arc<str>, after: &mut After) {
         let Some(p) = self.peers.get_mut(name) else { return };
-        let (unsent, doubt) = p.calls.connected();
-        for (number, bytes) in unsent {
-            after.send_call(p, name, number, bytes);
-        }
-        for some in doubt.chunks(NUMBERS as usize) {
+        for some in p.calls.connected().chunks(NUMBERS as usize) {
             after.send(p, &Message::InDoubt(some.to_vec()));
         }
+        self.go_on(name, after);
     }
     /// A call is over: its arguments need no protection any more.
     pub fn end_call(&mut self, now: Time, name: &str, number: u64) -> Option<Waiter> {

@@ -5,6 +5,7 @@
 //! waited for, what was done is answered again as long as the answer is kept. Answers are kept until the caller's calls of lower
 //! numbers are over, and up to a measure; beyond, it is known that a call was done, and beyond that no more than that it may have been.
 
+use crate::host::line::lane;
 use crate::talk::message::{Carried, How};
 use kumi_wire::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,8 @@ const CALLED_OFF: usize = 1 << 12;
 pub struct Calls<T> {
     next: u64,
     open: BTreeMap<u64, Open<T>>,
+    /// Those of them that are to be sent: small ones, large ones.
+    unsent: [BTreeSet<u64>; 2],
     /// The last number that the peer heard to be over, and the answers that came since.
     said: u64,
     answers: u32,
@@ -41,7 +44,7 @@ pub struct Open<T> {
 
 impl<T> Default for Calls<T> {
     fn default() -> Calls<T> {
-        Calls { next: 1, open: BTreeMap::new(), said: 1, answers: 0 }
+        Calls { next: 1, open: BTreeMap::new(), unsent: Default::default(), said: 1, answers: 0 }
     }
 }
 
@@ -59,7 +62,10 @@ impl<T> Calls<T> {
         self.next += 1;
         let over = self.over();
         self.said = self.said.max(over);
-        self.open.insert(number, Open { who, message, sent, doubt: false });
+        self.open.insert(number, Open { who, message, sent: true, doubt: false });
+        if !sent {
+            self.not_sent(number);
+        }
         number
     }
     pub fn get(&self, number: u64) -> Option<&Open<T>> {
@@ -72,12 +78,24 @@ impl<T> Calls<T> {
     pub fn not_sent(&mut self, number: u64) {
         if let Some(o) = self.open.get_mut(&number) {
             o.sent = false;
+            self.unsent[lane(o.message.len())].insert(number);
         }
+    }
+    /// The next one that is to be sent on this lane: it is about to be.
+    pub fn next_unsent(&mut self, lane: usize) -> Option<(u64, Bytes)> {
+        let number = self.unsent[lane].pop_first()?;
+        let o = self.open.get_mut(&number)?;
+        o.sent = true;
+        Some((number, o.message.clone()))
     }
     /// It is over.
     pub fn end(&mut self, number: u64) -> Option<Open<T>> {
         self.answers += 1;
-        self.open.remove(&number)
+        let open = self.open.remove(&number)?;
+        if !open.sent {
+            self.unsent[lane(open.message.len())].remove(&number);
+        }
+        Some(open)
     }
     /// What the peer should hear is over, where it has not heard so by calls for long.
     pub fn says_over(&mut self) -> Option<u64> {
@@ -88,24 +106,25 @@ impl<T> Calls<T> {
         let over = self.over();
         (std::mem::replace(&mut self.said, over) < over).then_some(over)
     }
-    /// A connection is there: what is to be sent, and of which it is to be asked.
-    pub fn connected(&mut self) -> (Vec<(u64, Bytes)>, Vec<u64>) {
-        let (mut unsent, mut doubt) = (Vec::new(), Vec::new());
-        for (n, o) in &mut self.open {
-            if o.sent {
-                o.doubt = true;
-                doubt.push(*n);
-            } else {
-                o.sent = true;
-                unsent.push((*n, o.message.clone()));
-            }
-        }
-        (unsent, doubt)
+    /// A connection is there: of which it is to be asked.
+    pub fn connected(&mut self) -> Vec<u64> {
+        let sent = self.open.iter_mut().filter(|(_, o)| o.sent);
+        sent.map(|(n, o)| (*n, o.doubt = true).0).collect()
     }
-    /// The peer never had this one: to be sent again.
-    pub fn never(&mut self, number: u64) -> Option<Bytes> {
-        let o = self.open.get_mut(&number)?;
-        std::mem::take(&mut o.doubt).then(|| o.message.clone())
+    /// The peer never had this one. Whether it is to be sent again.
+    pub fn never(&mut self, number: u64) -> bool {
+        let doubted = self.doubted(number);
+        if doubted {
+            self.not_sent(number);
+        }
+        doubted
+    }
+    /// It is to be sent again, as this.
+    pub fn say_again(&mut self, number: u64, message: Bytes) {
+        if let Some(o) = self.open.get_mut(&number) {
+            o.message = message;
+            self.not_sent(number);
+        }
     }
     /// Was it asked for after a connection had ended? Once.
     pub fn doubted(&mut self, number: u64) -> bool {
@@ -113,6 +132,7 @@ impl<T> Calls<T> {
     }
     /// All are over.
     pub fn end_all(&mut self) -> Vec<(u64, Open<T>)> {
+        self.unsent = Default::default();
         std::mem::take(&mut self.open).into_iter().collect()
     }
 }
@@ -404,11 +424,13 @@ mod tests {
         let mut calls: Calls<u8> = Calls::default();
         let a = calls.begin(1, Bytes::from_static(b"a"), true);
         let b = calls.begin(2, Bytes::from_static(b"b"), false);
-        let (unsent, doubt) = calls.connected();
-        assert_eq!((unsent.len(), unsent[0].0, doubt), (1, b, vec![a]));
-        assert!(calls.never(a).is_some());
-        assert!(calls.never(a).is_none(), "a second word of it changes nothing");
-        assert!(calls.never(b).is_none());
+        assert_eq!(calls.connected(), vec![a]);
+        assert_eq!(calls.next_unsent(0).map(|u| u.0), Some(b));
+        assert!(calls.never(a));
+        assert!(!calls.never(a), "a second word of it changes nothing");
+        assert!(!calls.never(b));
+        assert_eq!(calls.next_unsent(0).map(|u| u.0), Some(a));
+        assert!(calls.next_unsent(0).is_none() && calls.next_unsent(1).is_none());
         assert_eq!(calls.end(a).map(|o| o.who), Some(1));
         assert_eq!(calls.next(), (3, b));
     }

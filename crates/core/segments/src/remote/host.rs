@@ -111,6 +111,11 @@ impl Host for Serving {
             remote.disconnected(peer.name());
         }
     }
+    fn drained(&self, peer: &Peer) {
+        if let Some(remote) = self.0.upgrade() {
+            remote.guests().for_each(|g| g.drained(peer));
+        }
+    }
     fn refused(&self, with: &str, why: &Why) {
         if let Some(remote) = self.0.upgrade().filter(|_| !why.is_orderly()) {
             remote.refuse(with, &why.to_string());

@@ -92,6 +92,10 @@ pub trait Guest: Send + Sync {
     fn connected(&self, peer: &kumi_link::Peer);
     /// A connection is gone. Where the node is still a member there may be another.
     fn disconnected(&self, name: &str);
+    /// Much of what waited for a node has gone.
+    fn drained(&self, peer: &kumi_link::Peer) {
+        let _ = peer;
+    }
     /// A node is a member from now on.
     fn came(&self, name: &str) {
         let _ = name;
