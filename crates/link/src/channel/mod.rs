@@ -54,7 +54,8 @@ const IN_ORDER: u32 = BULK_STREAMS + 1;
 /// So much is written at once before others get the lock.
 const TURN: usize = 128 << 10;
 /// So much of large messages is read, or written, before small ones are looked at: some ten microseconds of work.
-pub const PIECE: usize = 32 << 10;
+/// A frame holds one: the longest small message is one too.
+pub const PIECE: usize = SMALL + (1 << 10);
 /// Who sends so many messages more than come, each within [`SOON`] of the one before, leaves writing to the serving thread: it writes many at once.
 const ROW: u32 = 8;
 const SOON: Duration = Duration::from_micros(20);

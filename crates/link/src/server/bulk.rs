@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// So many in a turn where nobody is kept waiting, and how long after something small somebody may be.
-const PIECES: usize = 4;
+const PIECES: usize = 7;
+const _: () = assert!(PIECES * PIECE <= super::BUFFER);
 const LATELY: Time = MS;
 
 /// Connections for large messages that may go on.
