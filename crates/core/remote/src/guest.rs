@@ -78,11 +78,9 @@ impl Guest for Listener {
     fn disconnected(&self, name: &str) {
         let Some(host) = self.host.upgrade() else { return };
         let open = host.act(|inner, _, after| {
-            let p = inner.peers.get_mut(name)?;
-            p.line.ends(after);
-            Some(p.calls.len() > 0)
+            inner.line_ends(name, after);
+            inner.peers.get(name).is_some_and(|p| p.calls.len() > 0)
         });
-        let open = open == Some(true);
         if host.node().is_some_and(|node| !node.is_member(name)) {
             // What it said before it went has come.
             host.act(|inner, _, after| inner.nobody_wants(name, after));

@@ -14,7 +14,6 @@ use crate::proxy::values;
 use crate::state::{host, host_seen, made};
 use crate::talk::message::{Carried, How, Target};
 use kumi_core_segments::encode::{FILL, Later};
-use kumi_link::SMALL;
 use kumi_remote::Error;
 use kumi_vm::*;
 use smallvec::SmallVec;
@@ -115,6 +114,7 @@ fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             if std::mem::take(&mut new) {
                 inner.servers.has_started();
             }
+            inner.put_off();
             inner.servers.turn(me, alone)
         });
         match turn {
@@ -387,14 +387,11 @@ fn done(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     if !items.is_empty() {
         return Ok(Value::NIL);
     }
-    if !may_answer(cx, run, value.len()) {
-        // The other way waits.
-        cx.no_wait();
-        return Ok(Value::NIL);
-    }
     let answered = run.host.act(|inner, now, after| {
         match inner.threads.get(&run.serial) {
-            Some(t) if !t.claimed && !t.interrupted => inner.servers.took(now.saturating_sub(t.since)),
+            Some(t) if !t.claimed && !t.interrupted && inner.has_room(&run.name, value.len()) => {
+                inner.servers.took(now.saturating_sub(t.since));
+            }
             _ => return false,
         }
         inner.threads.remove(&run.serial);
@@ -443,15 +440,16 @@ fn same_run(_: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// Whether an answer of so many bytes may be given now. If not, this thread is woken when it is to look again.
 fn may_answer(cx: &mut Cx, run: &Run, bytes: usize) -> bool {
-    if bytes <= SMALL {
+    let RunName { peer, incarnation, .. } = &run.name;
+    if run.host.look(|inner| inner.has_room(&run.name, bytes)) {
         return true;
     }
     cx.from_outside();
     let waker = cx.waker();
-    let RunName { peer, incarnation, .. } = &run.name;
-    let room = run
-        .host
-        .look(|inner| inner.peers.get_mut(peer).filter(|p| p.incarnation == *incarnation).is_none_or(|p| p.line.has_room(bytes, waker)));
+    let room = run.host.look(|inner| {
+        let p = inner.peers.get_mut(peer).filter(|p| p.incarnation == *incarnation && !inner.over);
+        p.is_none_or(|p| p.line.has_room_or_wakes(bytes, waker))
+    });
     if room {
         cx.no_wait();
     }

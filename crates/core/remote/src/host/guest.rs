@@ -121,7 +121,7 @@ impl Inner {
             return;
         }
         let gone = p.runs.shed();
-        p.send_answer(run.number, how, carried, after);
+        self.send_answer(run, how, carried, after);
         for (_, carried) in gone {
             if let Some((parcel, _)) = carried.parcel {
                 self.tables().done(now, node, parcel);

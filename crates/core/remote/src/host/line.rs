@@ -6,9 +6,9 @@
 //! **Invariant.** A lane takes [`STEP`] bytes, and is *full* then. Whoever sent the last of them asks the link, without the lock, and goes
 //! on at once if there is room. If not, the link says when there is. A full lane is one that somebody goes on with, or whose connection
 //! ends. Calls of a full lane are with the others that were not sent, in the order of their numbers. Of threads that wait to answer one is
-//! woken at a time: it wakes the next, if that has room.
+//! woken at a time: it wakes the next, if that has room. While answers wait no call of that peer is begun.
 
-use super::{After, Inner, Peer};
+use super::{After, Incoming, Inner, Peer, RunName};
 use crate::talk::message::{Carried, How, Message};
 use kumi_vm::Waker;
 use kumi_wire::Bytes;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// Bytes of a lane between two questions.
 const STEP: usize = 16 << 20;
-/// Bytes of answers that wait here for one peer. Threads whose answers are large wait while there are more.
+/// Bytes of answers that wait for room on a lane. Threads that have one more wait while there are so many.
 const ANSWERS: usize = 64 << 20;
 
 /// On which way a message of so many bytes goes: the small ones', the large ones'.
@@ -29,9 +29,8 @@ pub fn lane(bytes: usize) -> usize {
 #[derive(Default)]
 pub struct Line {
     lanes: [Lane; 2],
-    /// Bytes of answers that wait.
-    waiting: usize,
-    threads: VecDeque<Waker>,
+    /// Calls of a peer that does not read the answers: nobody begins them.
+    calls: VecDeque<Incoming>,
 }
 
 #[derive(Default)]
@@ -39,24 +38,42 @@ struct Lane {
     /// Bytes since the link was asked.
     sent: usize,
     full: bool,
+    /// What waits for room, and how many bytes that is.
     answers: VecDeque<Bytes>,
+    waiting: usize,
+    /// Who has another one.
+    threads: VecDeque<Waker>,
 }
 
 impl Line {
-    /// The connection has ended, and what was to be said on it is void.
-    pub fn ends(&mut self, after: &mut After) {
-        after.wake.extend(std::mem::take(self).threads);
+    /// The connection has ended, and what was to be said on it is void. What goes on are calls that nobody has begun.
+    fn ends(&mut self, after: &mut After) -> VecDeque<Incoming> {
+        let Line { lanes, calls } = std::mem::take(self);
+        for lane in lanes {
+            after.wake.extend(lane.threads);
+        }
+        calls
+    }
+    /// The lane that has no room for an answer of so many bytes, which has a head as well.
+    fn crowded(&self, bytes: usize) -> Option<usize> {
+        [lane(bytes), lane(bytes + 1024)].into_iter().find(|l| self.lanes[*l].waiting >= ANSWERS)
+    }
+    fn is_crowded(&self) -> bool {
+        self.lanes.iter().any(|l| l.waiting >= ANSWERS)
     }
     /// Whether an answer of so many bytes may be given. If not, this thread is woken when it may look again.
-    pub fn has_room(&mut self, bytes: usize, w: Waker) -> bool {
+    pub fn has_room_or_wakes(&mut self, bytes: usize, w: Waker) -> bool {
         let task = w.ticket().task;
-        self.threads.retain(|other| other.ticket().task != task);
-        let room = lane(bytes) == 0 || self.waiting < ANSWERS;
-        if !room {
-            self.threads.push_back(w);
+        self.lanes.iter_mut().for_each(|l| l.threads.retain(|other| other.ticket().task != task));
+        let crowded = self.crowded(bytes);
+        if let Some(lane) = crowded {
+            self.lanes[lane].threads.push_back(w);
         }
-        room
+        crowded.is_none()
     }
+}
+
+impl Lane {
     fn wake_one(&mut self, after: &mut After) {
         if self.waiting < ANSWERS {
             after.wake(self.threads.pop_front());
@@ -86,16 +103,17 @@ impl Peer {
         }
     }
     /// The answer to a call of its own, which waits where there is no room.
-    pub fn send_answer(&mut self, number: u64, how: How, carried: Carried, after: &mut After) {
+    fn send_answer(&mut self, number: u64, how: How, carried: Carried, after: &mut After) {
         let bytes = Message::Answer(number, how, carried).encode();
-        let l = &mut self.line.lanes[lane(bytes.len())];
+        let lane = lane(bytes.len());
+        let l = &mut self.line.lanes[lane];
         if l.full {
-            self.line.waiting += bytes.len();
+            l.waiting += bytes.len();
             l.answers.push_back(bytes);
         } else {
             self.hand_over(bytes, None, after);
         }
-        self.line.wake_one(after);
+        self.line.lanes[lane].wake_one(after);
     }
     /// There is room again: what waits goes, as far as there is.
     fn go_on(&mut self, after: &mut After) {
@@ -103,7 +121,7 @@ impl Peer {
             self.line.lanes[lane].full = false;
             while !self.line.lanes[lane].full {
                 if let Some(bytes) = self.line.lanes[lane].answers.pop_front() {
-                    self.line.waiting -= bytes.len();
+                    self.line.lanes[lane].waiting -= bytes.len();
                     self.hand_over(bytes, None, after);
                 } else if let Some((number, bytes)) = self.calls.next_unsent(lane) {
                     self.send_call(number, bytes, after);
@@ -111,16 +129,55 @@ impl Peer {
                     break;
                 }
             }
+            self.line.lanes[lane].wake_one(after);
         }
-        self.line.wake_one(after);
     }
 }
 
 impl Inner {
+    /// Whether a run's answer of so many bytes may be given now.
+    pub fn has_room(&self, run: &RunName, bytes: usize) -> bool {
+        let p = self.peers.get(&run.peer).filter(|p| p.incarnation == run.incarnation && !self.over);
+        p.is_none_or(|p| p.line.crowded(bytes).is_none())
+    }
+    /// An answer is given to a run of this node's.
+    pub fn send_answer(&mut self, run: &RunName, how: How, carried: Carried, after: &mut After) {
+        let Some(p) = self.peers.get_mut(&run.peer) else { return };
+        p.send_answer(run.number, how, carried, after);
+        self.crowded |= p.line.is_crowded();
+    }
+    /// Calls of peers that do not read their answers are begun later.
+    pub fn put_off(&mut self) {
+        if !std::mem::take(&mut self.crowded) {
+            return;
+        }
+        let crowded: Vec<Arc<str>> = self.peers.iter().filter(|(_, p)| p.line.is_crowded()).map(|(name, _)| name.clone()).collect();
+        self.crowded = !crowded.is_empty();
+        for call in std::mem::take(&mut self.servers.queue) {
+            match self.peers.get_mut(&call.run.peer).filter(|_| crowded.contains(&call.run.peer)) {
+                Some(p) => p.line.calls.push_back(call),
+                None => self.servers.queue.push_back(call),
+            }
+        }
+    }
     /// There is room on the connection to this node: what waits for it goes.
     pub fn go_on(&mut self, name: &str, after: &mut After) {
-        if let Some(p) = self.peers.get_mut(name) {
-            p.go_on(after);
+        let Some(p) = self.peers.get_mut(name) else { return };
+        p.go_on(after);
+        if !p.line.is_crowded() && !p.line.calls.is_empty() {
+            let calls = std::mem::take(&mut p.line.calls);
+            self.begin_all(calls, after);
         }
+    }
+    /// The connection to this node has ended.
+    pub fn line_ends(&mut self, name: &str, after: &mut After) {
+        if let Some(p) = self.peers.get_mut(name) {
+            let calls = p.line.ends(after);
+            self.begin_all(calls, after);
+        }
+    }
+    fn begin_all(&mut self, calls: VecDeque<Incoming>, after: &mut After) {
+        self.servers.queue.extend(calls);
+        after.wake(self.servers.call_one());
     }
 }

@@ -77,6 +77,8 @@ pub struct Inner {
     pub threads: FxHashMap<u64, Doing>,
     /// The serial of the last run.
     pub serial: u64,
+    /// Somebody does not read what it is answered, perhaps.
+    pub crowded: bool,
     /// Runs that are to be interrupted.
     pub interrupts: VecDeque<u64>,
     pub interrupter: Option<Waker>,
@@ -232,6 +234,7 @@ impl Host {
             servers: Servers::default(),
             threads: FxHashMap::default(),
             serial: 0,
+            crowded: false,
             interrupts: VecDeque::new(),
             interrupter: None,
             strangers: Vec::new(),
@@ -484,6 +487,7 @@ impl Inner {
         self.over = true;
         let names: Vec<Arc<str>> = self.peers.keys().cloned().collect();
         names.iter().for_each(|n| self.none_answers(n, "is out of reach: this node has left the cluster", after));
+        names.iter().for_each(|n| self.line_ends(n, after));
         after.wake.extend(self.servers.end());
         after.wake.extend(self.strangers.drain(..));
         after.wake(self.interrupter.take());
@@ -522,8 +526,8 @@ impl Inner {
     pub fn connected(&mut self, now: Time, known: &kumi_link::Peer, after: &mut After) {
         let incarnation = known.incarnation();
         self.sink(now, known.name());
+        self.line_ends(known.name(), after);
         let p = self.peer(known);
-        p.line.ends(after);
         let (name, node) = (known.name().clone(), p.node);
         if p.incarnation != incarnation {
             self.nobody_wants(&name, after);
