@@ -9,6 +9,7 @@
 //! woken at a time: it wakes the next, if that has room. While answers wait no call of that peer is begun.
 
 use super::{After, Incoming, Inner, Peer, RunName};
+use crate::talk::book::lane;
 use crate::talk::message::{Carried, How, Message};
 use kumi_vm::Waker;
 use kumi_wire::Bytes;
@@ -19,11 +20,6 @@ use std::sync::Arc;
 const STEP: usize = 16 << 20;
 /// Bytes of answers that wait for room on a lane. Threads that have one more wait while there are so many.
 const ANSWERS: usize = 64 << 20;
-
-/// On which way a message of so many bytes goes: the small ones', the large ones'.
-pub fn lane(bytes: usize) -> usize {
-    usize::from(bytes > kumi_link::SMALL)
-}
 
 /// See the module.
 #[derive(Default)]

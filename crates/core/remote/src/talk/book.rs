@@ -5,7 +5,6 @@
 //! waited for, what was done is answered again as long as the answer is kept. Answers are kept until the caller's calls of lower
 //! numbers are over, and up to a measure; beyond, it is known that a call was done, and beyond that no more than that it may have been.
 
-use crate::host::line::lane;
 use crate::talk::message::{Carried, How};
 use kumi_wire::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +17,11 @@ const KEPT: usize = 1 << 17;
 pub const RUNNING: usize = 1 << 17;
 /// Calls that were called off before they came.
 const CALLED_OFF: usize = 1 << 12;
+
+/// On which way a message of so many bytes goes: the small ones', the large ones'.
+pub fn lane(bytes: usize) -> usize {
+    usize::from(bytes > kumi_link::SMALL)
+}
 
 /// This node's calls of a peer.
 pub struct Calls<T> {
