@@ -315,17 +315,7 @@ const POINTING: u32 = BUFFERED | 1 << Kind::Hash as u32 | 1 << Kind::Data as u32
 const _: () =
     assert!(std::mem::offset_of!(HashObj, h) == size_of::<Header>() && std::mem::offset_of!(DataObj, payload) == size_of::<Header>());
 
-#[inline(always)]
-pub(crate) fn prefetch<T>(p: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint; any address will do.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch(p as *const i8, _MM_HINT_T0);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
-}
+pub(crate) use crate::lockfree::racevec::fetch::prefetch;
 
 /// What lies outside the cell and is looked at when it is traced; null: nothing.
 ///

@@ -25,6 +25,7 @@
 //! Here is the storage: made, read, published, replaced and given back. The operations that change it: `racevec/change.rs`.
 
 mod change;
+pub(crate) mod fetch;
 mod order;
 mod seen;
 #[cfg(all(test, not(loom)))]

@@ -7,7 +7,7 @@
 
 use super::super::sync::{AtomicPtr, Ordering::Relaxed};
 use super::order::PUBLISH;
-use super::{Head, MAX_START, Plain, RaceVec, Seen, deferred, inline_word};
+use super::{Head, MAX_START, Plain, RaceVec, Seen, deferred, fetch, inline_word};
 use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
 use std::ops::{Bound, Range, RangeBounds};
@@ -114,10 +114,15 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         let (p, len) = self.parts();
         // One look at each element: what is told is what is stored. Who has looked when the vector was longer looks at these slots.
         let mut piece = [const { MaybeUninit::<T>::uninit() }; PIECE];
+        let far = fetch::is_far(s.len());
         for at in (0..s.len()).step_by(PIECE) {
             let s = s.part(at..at + PIECE);
             // SAFETY: no more than a piece, all of which is written then; room was made behind the last element, which is no part of `s`.
             unsafe {
+                for line in (0..if far { PIECE } else { 0 }).step_by(8) {
+                    fetch::reads_up(s.place().wrapping_add(line));
+                    fetch::writes_up(p.wrapping_add(len + at + line));
+                }
                 s.copy_to(piece.as_mut_ptr().cast());
                 let piece = piece[..s.len()].assume_init_ref();
                 tell(piece);
@@ -517,9 +522,18 @@ fn merge_into<T: Copy, K: Ord>(a: &[T], b: &[T], to: &mut [MaybeUninit<T>], key:
     }
     // From both ends: two chains of steps that do not wait for each other, and neither comes to an end of `a` or `b` before its half is
     // full.
+    let far = fetch::is_far(half);
     let (low, high) = to.split_at_mut(half);
     let (mut i, mut j, mut x, mut y) = (0, 0, half, half);
-    for (up, down) in low.iter_mut().zip(high.iter_mut().rev()) {
+    for (n, (up, down)) in low.iter_mut().zip(high.iter_mut().rev()).enumerate() {
+        if n & 7 == 0 && far {
+            fetch::writes_up(up);
+            fetch::writes_down(down);
+            fetch::reads_up(&a[i]);
+            fetch::reads_up(&b[j]);
+            fetch::reads_down(&a[x - 1]);
+            fetch::reads_down(&b[y - 1]);
+        }
         let (l, r) = (a[i], b[j]);
         let right = key(r) < key(l);
         up.write(select_unpredictable(right, r, l));

@@ -5,7 +5,7 @@
 //! load: an old value or a new one, whole, and what it refers to can be read. There is no slice of such memory: an element
 //! is copied out, a part is cut to what is there, and nothing here panics.
 
-use super::Plain;
+use super::{Plain, fetch};
 use kumi_budget::Grow;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -140,13 +140,19 @@ impl<'a, T: Plain> Seen<'a, T> {
     /// Room for all elements at `to`, which is nobody else's.
     #[inline]
     pub(crate) unsafe fn copy_to(self, to: *mut T) {
-        let (fours, rest) = self.arrays::<4>();
+        let (lines, rest) = self.arrays::<8>();
         let mut to = to;
+        let (mut from, far) = (self.p, fetch::is_far(self.n));
         // SAFETY: the caller's promise.
         unsafe {
-            for four in fours {
-                to.cast::<[T; 4]>().write(four);
-                to = to.add(4);
+            for line in lines {
+                if far {
+                    fetch::reads_up(from);
+                    fetch::writes_up(to);
+                    from = from.add(8);
+                }
+                to.cast::<[T; 8]>().write(line);
+                to = to.add(8);
             }
             for one in rest.iter() {
                 to.write(one);
