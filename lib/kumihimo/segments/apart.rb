@@ -27,6 +27,9 @@ module Kumihimo
       end
 
       HERE = nil
+      # Who is ended between an owner's answer and its note would keep what was handed over, until the lease is over.
+      AS_IT_WAITS = { Object => :on_blocking }.freeze
+      private_constant :AS_IT_WAITS
 
       @running = 0
       @counting = Mutex.new
@@ -45,15 +48,18 @@ module Kumihimo
       end
 
       def start
-        @thread = Thread.new { work }
-        @thread.report_on_exception = false
-        @thread.name = "segments' run"
+        @lock.synchronize do
+          @thread = Thread.new { work }
+          @thread.report_on_exception = false
+          @thread.name = "segments' run"
+        end
         self
       end
 
-      def lives? = @thread.alive?
+      # Not before it has been started.
+      def lives? = !!@thread&.alive?
 
-      # False when it runs already, or has ended.
+      # False when it was not started, runs already, or has ended.
       def cancel
         @lock.synchronize do
           return false if @runs || @cancelled || !lives?
@@ -91,13 +97,15 @@ module Kumihimo
 
       # Waits for the inputs. From then on it can't be cancelled.
       def acquire
-        reserve
-        if Leaving.begun?
-          # The node is about to go: nothing begins.
-          give_back_held(@held, false)
-          sleep
+        Thread.handle_interrupt(AS_IT_WAITS) do
+          reserve
+          if Leaving.begun?
+            # The node is about to go: nothing begins.
+            give_back_held(@held, false)
+            sleep
+          end
+          Thread.exit unless @lock.synchronize { @runs = !@cancelled }
         end
-        Thread.exit unless @lock.synchronize { @runs = !@cancelled }
         Apart.count(1)
         @began = true
         broken = @held.find(&:error)
