@@ -118,10 +118,11 @@ impl CallData {
         if numbers.is_empty() {
             return;
         }
+        numbers.into_iter().for_each(|n| self.owner.leave(n));
+        // No answer comes from here on: one that came before the owner was told is seen.
         if let Some(Ok(Done::Segments(segments))) = self.call.take() {
             give_back(self, &segments);
         }
-        numbers.into_iter().for_each(|n| self.owner.leave(n));
     }
 }
 impl Payload for CallData {
