@@ -105,8 +105,8 @@ module Kumihimo
             sleep
           end
           Thread.exit unless @lock.synchronize { @runs = !@cancelled }
+          Apart.count(1)
         end
-        Apart.count(1)
         @began = true
         broken = @held.find(&:error)
         raise broken.error if broken

@@ -13,28 +13,24 @@ pub(super) fn is_far(words: usize) -> bool {
 }
 
 #[inline(always)]
-pub(crate) fn prefetch<T>(p: *const T) {
+fn fetch<T, const TO_WRITE: bool>(p: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint; any address will do.
     unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch(p as *const i8, _MM_HINT_T0);
+        use std::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0, _mm_prefetch};
+        match TO_WRITE {
+            true => _mm_prefetch(p as *const i8, _MM_HINT_ET0),
+            false => _mm_prefetch(p as *const i8, _MM_HINT_T0),
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = p;
 }
 
-/// The line is about to be written.
+/// The line is about to be read.
 #[inline(always)]
-fn prefetch_to_write<T>(p: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: as above.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-        _mm_prefetch(p as *const i8, _MM_HINT_ET0);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
+pub(crate) fn prefetch<T>(p: *const T) {
+    fetch::<T, false>(p);
 }
 
 /// For a loop that reads upwards and is at `p`.
@@ -50,10 +46,10 @@ pub(super) fn reads_down<T>(p: *const T) {
 /// For one that writes upwards.
 #[inline(always)]
 pub(super) fn writes_up<T>(p: *const T) {
-    prefetch_to_write(p.wrapping_byte_add(AHEAD));
+    fetch::<T, true>(p.wrapping_byte_add(AHEAD));
 }
 /// Downwards.
 #[inline(always)]
 pub(super) fn writes_down<T>(p: *const T) {
-    prefetch_to_write(p.wrapping_byte_sub(AHEAD));
+    fetch::<T, true>(p.wrapping_byte_sub(AHEAD));
 }
