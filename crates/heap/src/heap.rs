@@ -190,6 +190,10 @@ impl Heap {
     pub fn has_replaced(&self) -> bool {
         self.retired.has_large()
     }
+    /// Is what the calling thread replaces kept for others who look at it? Not in parallel mode where it changes what is its own.
+    pub fn keeps_replaced(&self) -> bool {
+        self.retired.is_bound()
+    }
     /// Are they worth a grace period, at whose end active workers look at them no more?
     pub fn has_much_replaced(&self) -> bool {
         self.retired.has_much_large()

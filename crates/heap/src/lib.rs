@@ -56,6 +56,7 @@ pub use heap::trail::Trail;
 pub use heap::{Heap, HeapConfig, Rule};
 pub use lockfree::deferred;
 pub use lockfree::latch::Latch;
+pub use lockfree::racevec::spread::Spread;
 pub use lockfree::racevec::{Plain, RaceVec, Seen, SeenIter};
 pub use mark::marked_before;
 pub use shared::HeapShared;

@@ -13,7 +13,10 @@
 //! when this one has work again, and would agree only after it.
 //!
 //! A *grace period* ([`Stop::begin_grace`]) is over when each worker that was active at its beginning has been at a safepoint, has
-//! left or is detached: nobody has to wait for it, and what was replaced before is looked at by no active worker after it.
+//! left, is detached or quiescent: nobody has to wait for it, and what was replaced before is looked at by no active worker after it.
+//!
+//! An active worker is *quiescent* ([`Stop::begin_quiescence`]) while it looks at nothing that another one can replace. That is no safepoint: a
+//! stop waits for it.
 //!
 //! A fork waits until nobody is detached, and nobody detaches until it is over, since the child has no thread to end that work
 //! with, nor to drop the allocator's locks it may hold.
@@ -84,8 +87,10 @@ struct State {
     lingering: usize,
     /// The last grace period.
     grace: u64,
-    /// Active workers that have been at no safepoint since it began.
+    /// Active workers that have been at no safepoint since it began, nor were quiescent.
     behind: usize,
+    /// Active workers for which no grace period waits.
+    quiescent: usize,
 }
 
 impl State {
@@ -116,6 +121,7 @@ impl Default for Stop {
             lingering: 0,
             grace: 0,
             behind: 0,
+            quiescent: 0,
         };
         Stop {
             state: Mutex::new(s),
@@ -204,17 +210,19 @@ impl Stop {
 
     // --- grace periods ----------------------------------------------------------------------------
 
-    /// An active worker is at a safepoint.
+    /// An active worker is at a safepoint, or about to be quiescent.
     fn passes(&self, s: &mut State, o: &impl Surroundings) {
         if o.passed() != s.grace {
             o.set_passed(s.grace);
             s.behind = s.behind.saturating_sub(1);
             if s.behind == 0 {
                 self.grace.store(false, Release);
+                // Who began it frees what it waits with.
+                o.poll_all();
             }
         }
     }
-    /// An active worker, at a safepoint, begins a grace period: its number. `None`: another one lasts.
+    /// An active worker, at a safepoint or quiescent until now, begins a grace period: its number. `None`: another one lasts.
     pub fn begin_grace(&self, o: &impl Surroundings) -> Option<u64> {
         let mut s = lock(&self.state);
         self.passes(&mut s, o);
@@ -223,12 +231,31 @@ impl Stop {
         }
         s.grace = o.grace_begins();
         o.set_passed(s.grace);
-        s.behind = if kept("a grace period waits for who is active") { s.active - 1 } else { 0 };
+        s.behind = if kept("a grace period waits for who is active") { s.active - 1 - s.quiescent } else { 0 };
         if s.behind > 0 {
             self.grace.store(true, Release);
             o.poll_all();
         }
         Some(s.grace)
+    }
+    /// An active worker looks at nothing any more that another one can replace: neither at what it has looked at so far nor, until
+    /// [`end_quiescence`](Self::end_quiescence), at anything else.
+    pub fn begin_quiescence(&self, o: &impl Surroundings) {
+        let mut s = lock(&self.state);
+        if kept("who is quiescent is not behind") {
+            self.passes(&mut s, o);
+        }
+        if kept("nobody waits for who is quiescent") {
+            s.quiescent += 1;
+        }
+    }
+    /// It may do so again. Grace periods that began meanwhile did not count it.
+    pub fn end_quiescence(&self, o: &impl Surroundings) {
+        let mut s = lock(&self.state);
+        s.quiescent = s.quiescent.saturating_sub(1);
+        if kept("who was quiescent has passed") {
+            o.set_passed(s.grace);
+        }
     }
     /// Is that one over?
     pub fn is_over(&self, grace: u64) -> bool {

@@ -217,6 +217,12 @@ impl Worker {
             None => work(&self.w),
         }
     }
+    /// Long work on what this worker has locked.
+    fn quiescent(&self, work: impl FnOnce()) {
+        self.w.stop.begin_quiescence(&*self.w);
+        work();
+        self.w.stop.end_quiescence(&*self.w);
+    }
     fn fork(&mut self) {
         self.w.stop.before_fork(&*self.w);
         while self.w.stop.begin(&*self.w).is_none() {
@@ -470,6 +476,51 @@ fn a_grace_period_and_a_detour(w: &Arc<World>) {
     other.join().unwrap();
 }
 
+/// The other is quiescent until what it has read, which the first replaces, is freed.
+fn a_grace_period_and_quiescence(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let freed = Arc::new(AtomicUsize::new(0));
+    let told = freed.clone();
+    let other = start(w, move |me| {
+        read(&me.w);
+        me.quiescent(|| {
+            while told.load(Acquire) == 0 {
+                thread::yield_now();
+            }
+        });
+        read(&me.w);
+        me.leave();
+    });
+    me.safepoint();
+    me.replace(1);
+    me.grace();
+    freed.store(1, Release);
+    me.leave();
+    other.join().unwrap();
+}
+
+/// One was quiescent when it began, and passes a safepoint while a third reads.
+fn a_grace_period_after_quiescence(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let seen = w.stop.reader_begins(&**w).unwrap();
+    me.parallel = true;
+    let other = start(w, |mut me| {
+        me.quiescent(|| ());
+        me.safepoint();
+        me.leave();
+    });
+    let third = start(w, |me| {
+        read(&me.w);
+        me.leave();
+    });
+    w.stop.reader_ends(&**w, seen);
+    me.replace(1);
+    me.grace();
+    me.leave();
+    other.join().unwrap();
+    third.join().unwrap();
+}
+
 /// Two begin one, beside a third that reads.
 fn two_grace_periods(w: &Arc<World>) {
     let mut me = Worker::first(w);
@@ -670,6 +721,8 @@ hold! {
     two_forks_wait_for_each_other: two_forks 2;
     a_grace_period_ends_when_the_others_have_been_at_a_safepoint: a_grace_period 3;
     a_grace_period_knows_who_is_detached: a_grace_period_and_a_detour 3;
+    a_grace_period_does_not_wait_for_who_is_quiescent: a_grace_period_and_quiescence 3;
+    a_grace_period_knows_who_was_quiescent: a_grace_period_after_quiescence 4;
     a_grace_period_comes_after_another: two_grace_periods 3;
     a_stop_ends_a_grace_period: a_grace_period_and_a_stop 2;
     a_nursery_retires_while_its_worker_stands_still: a_nursery 3;
@@ -704,6 +757,9 @@ fail! {
     a_grace_period_that_waits_for_nobody_frees_what_is_read: a_grace_period 3, "a grace period waits for who is active";
     a_grace_period_that_waits_for_the_detached_never_ends: a_grace_period_and_a_detour 3, "who detaches is not behind";
     a_grace_period_that_knows_no_reader_frees_what_it_reads: a_grace_period_and_a_detour 3, "a reader is known";
+    a_grace_period_that_waits_for_the_quiescent_never_ends: a_grace_period_and_quiescence 3, "nobody waits for who is quiescent";
+    a_grace_period_that_waited_before_quiescence_never_ends: a_grace_period_and_quiescence 3, "who is quiescent is not behind";
+    counted_for_who_was_quiescent_one_frees_what_another_reads: a_grace_period_after_quiescence 4, "who was quiescent has passed";
     two_grace_periods_at_a_time_free_what_is_read: two_grace_periods 3, "one grace period at a time";
     a_reader_aside_nobody_knows_reads_what_is_freed: a_reader_aside 3, "a reader is known";
     with_a_reader_aside_forgotten_one_frees_what_it_reads: a_reader_aside 3, "who is detached is somebody";

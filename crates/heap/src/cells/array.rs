@@ -179,6 +179,11 @@ impl Held {
     pub fn merge<K: Ord>(&mut self, mid: usize, key: impl Fn(Value) -> K) {
         self.whole().buf.merge(mid, key)
     }
+    /// Sorts the elements by integer keys, if `have` says that they have such and these lie about evenly between the least and the greatest:
+    /// others see them as they were, or in order. False, and nothing has changed: a general sort is as quick.
+    pub fn spread(&mut self, have: impl FnOnce(&[Value]) -> bool, key: impl Fn(Value) -> i64) -> bool {
+        self.whole().buf.spread(have, key)
+    }
     /// The buffer, for other changes.
     #[inline(always)]
     pub fn vec(&mut self) -> &mut ArrayBuf {

@@ -30,7 +30,7 @@ const BATCH: usize = 64;
 /// Buffers of that size are large.
 const LARGE: usize = 64 << 10;
 /// So many bytes of large buffers are worth a grace period.
-const MUCH: usize = 1 << 20;
+const MUCH: usize = 256 << 10;
 
 /// At most `BATCH` buffers. They change lists as they are, at stops too.
 type Batch = Vec<(*mut u8, Layout)>;

@@ -28,6 +28,7 @@ mod change;
 pub(crate) mod fetch;
 mod order;
 mod seen;
+pub(crate) mod spread;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod traits;

@@ -22,6 +22,7 @@ pub(crate) mod lock_book;
 pub(crate) mod outcome;
 pub(crate) mod outside;
 pub(crate) mod patience;
+mod quiescence;
 mod ractor;
 mod recorded;
 pub(crate) mod sched;

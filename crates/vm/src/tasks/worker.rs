@@ -37,7 +37,7 @@ pub enum Fork {
 }
 
 /// A runtime, its heap, and the last grace period of the worker, as a stop needs them.
-struct Around<'a>(&'a Runtime, &'a HeapShared, &'a Cell<u64>);
+pub(super) struct Around<'a>(&'a Runtime, &'a HeapShared, &'a Cell<u64>);
 
 impl Surroundings for Around<'_> {
     fn poll_all(&self) {
@@ -114,7 +114,7 @@ impl Cx {
         self.stop.is_waited_for()
     }
     /// Frees the large buffers that this worker has replaced and nobody looks at any more, and sees to it that others of them can be
-    /// soon; at a safepoint.
+    /// soon; at a safepoint, or where the worker looks at none of them either.
     #[cold]
     #[inline(never)]
     pub(crate) fn tend_replaced(&mut self) {
@@ -143,7 +143,7 @@ impl Cx {
         let parallel = self.with_stop(|stop, o| stop.pass(o));
         self.parallel_mode(parallel);
     }
-    fn with_stop<T>(&self, f: impl FnOnce(&Stop, &Around) -> T) -> T {
+    pub(super) fn with_stop<T>(&self, f: impl FnOnce(&Stop, &Around) -> T) -> T {
         let (rt, heap) = (self.runtime(), self.heap.shared().clone());
         f(&rt.stop, &Around(&rt, &heap, &self.grace))
     }

@@ -182,7 +182,7 @@ fn insert(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 /// Appends the elements of `b`: each is told to the heap as it is stored, by one look at it.
 fn append(cx: &mut Cx, mut a: Held, b: Gc<ArrayObj>) {
     let (holder, had) = (a.val(), a.vec().capacity());
-    a.vec().extend_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs));
+    cx.on_long([a, Held::new(b)], |cx, [mut a, b]| a.vec().extend_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs)));
     cx.heap.charge((a.vec().capacity() - had) * 8);
     cx.heap.mind_replaced();
 }
@@ -216,7 +216,7 @@ fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn take_over(cx: &mut Cx, mut a: Held, b: Gc<ArrayObj>) {
     if a.gc() != b {
         let (holder, had) = (a.val(), a.vec().capacity());
-        a.vec().assign_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs));
+        cx.on_long([a, Held::new(b)], |cx, [mut a, b]| a.vec().assign_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs)));
         // The buffer that was replaced is gone, or will be counted when it stays.
         cx.heap.charge(a.vec().capacity().saturating_sub(had) * 8);
         cx.heap.mind_replaced();
@@ -239,11 +239,13 @@ fn delete_at(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     })
 }
 
-fn cut(cx: &mut Cx, mut a: Held, s: usize, n: usize) -> Value {
+fn cut(cx: &mut Cx, a: Held, s: usize, n: usize) -> Value {
     let n = n.min(a.len() - s);
-    let out = cx.array_seen(a.seen().part(s..s + n));
-    a.vec().drain(s..s + n);
-    out
+    cx.on_long([a], |cx, [mut a]| {
+        let out = cx.array_seen(a.seen().part(s..s + n));
+        a.vec().drain(s..s + n);
+        out
+    })
 }
 
 fn slice_bang(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -267,16 +269,17 @@ fn slice_bang(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 }
 
 fn reverse_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
-    me_mut(cx, recv)?.edit(|s| s.reverse());
+    let a = me_mut(cx, recv)?;
+    cx.on_long([a], |_, [mut a]| a.edit(|s| s.reverse()));
     Ok(recv)
 }
 
 fn rotate_bang(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
-    let mut a = me_mut(cx, recv)?;
+    let a = me_mut(cx, recv)?;
     let k = if args.is_empty() { 1 } else { cx.arg_i64(args, 0)? };
     let n = a.len() as i64;
     if n > 0 {
-        a.edit(|s| s.rotate_left(k.rem_euclid(n) as usize));
+        cx.on_long([a], |_, [mut a]| a.edit(|s| s.rotate_left(k.rem_euclid(n) as usize)));
     }
     Ok(recv)
 }

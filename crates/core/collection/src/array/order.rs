@@ -30,6 +30,16 @@ fn are_fixnums(vs: &[Value]) -> bool {
     vs.chunks(64).all(|c| c.iter().fold(true, |all, v| all & v.is_fix()))
 }
 
+fn sorted_fixnums(vs: &[Value]) -> Vec<Value> {
+    match Spread::of(vs, Value::fix_val) {
+        Some(s) => s.to_vec(vs, Value::fix_val),
+        None => {
+            let mut out = Vec::copy(vs);
+            sort_fixnums(&mut out);
+            out
+        }
+    }
+}
 fn sort_fixnums(vs: &mut [Value]) {
     vs.sort_unstable_by_key(|v| v.fix_val());
 }
@@ -38,6 +48,9 @@ fn sort_fixnums(vs: &mut [Value]) {
 const SHORT: usize = 64;
 /// The longest list that is merged by the worker itself: as copies are, it takes less than a millisecond.
 const MERGED: usize = 1 << 18;
+
+/// The longest list that it sorts by itself as well, if its integers lie evenly.
+const SPREAD: usize = 1 << 17;
 
 /// Where the second run begins of integers in their words that are in order but for that place, as two sorted lists in a row are.
 fn second_run(vs: Seen<'_, Value>) -> Option<usize> {
@@ -154,9 +167,12 @@ fn sorted(cx: &mut Cx, vs: &[Value]) -> Option<Vec<Value>> {
     if vs.len() < 2 {
         return Some(vs.to_vec());
     }
+    let order = order_of(cx, vs)?;
+    if order == Order::Fixnums {
+        return Some(sorted_fixnums(vs));
+    }
     let mut out = Vec::copy(vs);
-    match order_of(cx, vs)? {
-        Order::Fixnums => sort_fixnums(&mut out),
+    match order {
         // It does not fail: NaN was excluded.
         Order::Numbers => {
             ask(size_of_val(vs));
@@ -188,13 +204,12 @@ fn i_sort(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let mut a = me_mut(cx, recv)?;
     let ints = a.get(0).is_some_and(|head| head.is_fix() && cx.builtin(head, sym::CMP));
-    if ints
-        && (SHORT..=MERGED).contains(&a.len())
-        && let Some(mid) = second_run(a.seen())
-    {
-        a.merge(mid, Value::fix_val);
-        cx.heap.mind_replaced();
-        return Ok(recv);
+    if ints && a.len() >= SHORT {
+        let spreads = a.len() <= SPREAD || !cx.worth_detaching(sort_ns(a.len()));
+        if cx.on_long([a], |_, [mut a]| merge_runs(a) || spreads && a.spread(are_fixnums, Value::fix_val)) {
+            cx.heap.mind_replaced();
+            return Ok(recv);
+        }
     }
     if cx.worth_detaching(sort_ns(a.len())) {
         if let Some(b) = sort_bang_alone(cx, a)? {
@@ -204,7 +219,7 @@ fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         }
     }
     if ints && a.seen().iter().all(|v| v.is_fix()) {
-        a.edit(sort_fixnums);
+        cx.on_long([a], |_, [mut a]| a.edit(sort_fixnums));
         cx.heap.mind_replaced();
         return Ok(recv);
     }
@@ -214,10 +229,20 @@ fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(recv)
 }
 
+/// Merges `a` if it is two sorted lists in a row.
+fn merge_runs(mut a: Held) -> bool {
+    let mid = if a.len() <= MERGED { second_run(a.seen()) } else { None };
+    if let Some(mid) = mid {
+        a.merge(mid, Value::fix_val);
+    }
+    mid.is_some()
+}
+
 /// The elements of `a` in order, which still are those that were sorted while the worker was detached; `None`: it needs the worker.
 fn sort_bang_alone(cx: &mut Cx, a: Held) -> Result<Option<ArrayBuf>, Exit> {
     if let Some(s) = cx.detached::<SortedFixnums>() {
-        return Ok((Print::of_seen(a.seen()) == s.print).then_some(s.out));
+        let print = cx.on_long([a], |_, [a]| Print::of_seen(a.seen()));
+        return Ok((print == s.print).then_some(s.out));
     }
     if let Some(s) = cx.detached::<SortedCopy>() {
         return Ok(s.out.filter(|_| s.copy.as_array().is_some_and(|c| c.seen().same(a.seen()))));
@@ -226,8 +251,11 @@ fn sort_bang_alone(cx: &mut Cx, a: Held) -> Result<Option<ArrayBuf>, Exit> {
     let Some(own) = Own::of(cx, head) else { return Ok(None) };
     let ns = sort_ns(a.len());
     if own.ints && head.is_fix() {
-        let mut copy = ArrayBuf::unseen(a.seen());
-        let print = Print::of_slice(copy.slice());
+        let (mut copy, print) = cx.on_long([a], |_, [a]| {
+            let mut copy = ArrayBuf::unseen(a.seen());
+            let print = Print::of_slice(copy.slice());
+            (copy, print)
+        });
         if print.fixnums {
             return Err(cx.detach(ns, Value::NIL, move |_| {
                 sort_fixnums(copy.slice());
@@ -372,7 +400,7 @@ fn sort_alone(own: Own, keys: Value, values: Option<Value>) -> Option<ArrayBuf> 
     let order = own.order(&ks)?;
     let Some(values) = values else {
         match order {
-            Order::Fixnums => sort_fixnums(&mut ks),
+            Order::Fixnums => ks = sorted_fixnums(&ks),
             Order::Strings => ks = Vec::gather(Keyed::sorted(&ks)?.map(|i| ks[i])),
             // Numbers never change, and none is NaN.
             _ => {

@@ -7,6 +7,7 @@
 
 use super::super::sync::{AtomicPtr, Ordering::Relaxed};
 use super::order::PUBLISH;
+use super::spread::Spread;
 use super::{Head, MAX_START, Plain, RaceVec, Seen, deferred, fetch, inline_word};
 use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
@@ -285,6 +286,20 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
             (*w).span.store(Self::pack(0, n), Relaxed);
         }
         self.release(w);
+    }
+    /// Sorts the elements by their keys if `have` says that they have such, and these lie evenly enough: into a new buffer, whatever the mode.
+    /// False, and nothing has changed, otherwise.
+    pub(crate) fn spread(&mut self, have: impl FnOnce(&[T]) -> bool, key: impl Fn(T) -> i64) -> bool {
+        let all = self.own();
+        let Some(s) = have(all).then(|| Spread::of(all, &key)).flatten() else { return false };
+        let w = Self::make(all.len());
+        // SAFETY: a new buffer with room for all elements, which nobody sees until it is published; all of them are written before.
+        unsafe {
+            s.write(all, std::slice::from_raw_parts_mut(Self::data(w).cast(), all.len()), key);
+            (*w).span.store(Self::pack(0, all.len()), Relaxed);
+        }
+        self.release(w);
+        true
     }
     /// Stores into one slot. False: there is no such element.
     ///
