@@ -16,6 +16,7 @@ use crate::alloc_site::Fate;
 use crate::cells::header::{Header, Kind, flag};
 use crate::cells::trace::{Marker, Visitor, cell_bytes, outside_bytes, prefetch, release, trace_cell};
 use crate::cycle::{self, is_long};
+use crate::heap::share::Sharing;
 use crate::heap::{Heap, Rule};
 use crate::space::IN;
 use crate::space::block::{BLOCK, Block, FIRST, GRANULE, Gap, State};
@@ -138,11 +139,17 @@ impl Visitor for Reach {
     }
 }
 
+/// Of a graph of so many cells the rest is walked by [`Sharing`]: they do not lie in the cache, so that their lines are asked for while others are
+/// looked at.
+const MANY: usize = 4096;
+
 /// Gives flags to a closure.
 struct Raise<'a> {
     heap: &'a mut Heap,
     need: u8,
     grey: Vec<Value>,
+    /// Cells that it gave flags.
+    raised: usize,
 }
 
 impl Visitor for Raise<'_> {
@@ -294,7 +301,7 @@ impl Heap {
             return;
         }
         let grey = std::mem::take(&mut self.grey);
-        let mut r = Raise { heap: self, need, grey };
+        let mut r = Raise { heap: self, need, grey, raised: 0 };
         roots(&mut Marker::new(&mut r));
         r.close();
     }
@@ -303,7 +310,7 @@ impl Heap {
     #[inline(never)]
     pub(crate) fn raise(&mut self, v: Value, need: u8) {
         let grey = std::mem::take(&mut self.grey);
-        let mut r = Raise { heap: self, need, grey };
+        let mut r = Raise { heap: self, need, grey, raised: 0 };
         r.visit(v);
         r.close();
     }
@@ -312,7 +319,7 @@ impl Heap {
     pub(crate) fn raise_held(&mut self, cells: &[Value], shared: bool) {
         let need = if shared { LEAVE } else { flag::OUT | self.always };
         let grey = std::mem::take(&mut self.grey);
-        let mut r = Raise { heap: self, need, grey };
+        let mut r = Raise { heap: self, need, grey, raised: 0 };
         for &c in cells {
             if shared {
                 r.visit(c);
@@ -608,11 +615,18 @@ impl Raise<'_> {
     #[inline(never)]
     fn raise(&mut self, v: Value, h: &Header, old: u8) {
         self.heap.raise_one(v, h, old, self.need);
+        self.raised += 1;
         self.grey.push(v);
     }
     fn drain(&mut self) {
         while let Some(v) = self.grey.pop() {
-            trace_cell(v, self);
+            if self.raised >= MANY || v.as_array().is_some_and(|a| a.len() >= MANY) {
+                self.grey.push(v);
+                self.grey = Sharing::raise(self.heap, self.need, std::mem::take(&mut self.grey));
+                self.raised = 0;
+            } else {
+                trace_cell(v, self);
+            }
         }
     }
     fn close(mut self) {

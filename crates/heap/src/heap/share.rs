@@ -10,16 +10,18 @@
 //! ([`Sharing::tell`]), and goes on where it was. References wait on a list of its own, from which a few at a time come into the cache
 //! while as many before them are looked at; and their buffers likewise. How a cell was reached it does not know: who is to be told looks
 //! for the way (`trail.rs`).
+//!
+//! The same walk publishes large graphs ([`Raise`](crate::nursery)): it freezes nothing, asks of no class and goes to its end.
 
 use super::Heap;
 use super::trail::Trail;
 use crate::cells::header::{Header, Kind, flag};
 use crate::cells::layout::*;
-use crate::cells::trace::{Visitor, cell_bytes, outside, outside_bytes, prefetch, step_bytes, trace_fields};
+use crate::cells::trace::{Visitor, cell_bytes, outside, outside_bytes, prefetch, step_bytes, trace_cell, trace_fields};
 use crate::nursery::LEAVE;
 use crate::space::block::{BLOCK, GRANULE};
-use crate::{ClassObj, Gc, HashData, HashObj, Value};
-use kumi_budget::Grow;
+use crate::{ClassObj, Gc, HashData, HashObj, Plain, Value};
+use kumi_budget::{Grow, Whole};
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::*;
 
@@ -232,7 +234,9 @@ impl Log {
 }
 
 /// A walk that goes on.
-pub struct Sharing {
+///
+/// Without `FREEZE` it gives cells the flags `need` and no others.
+pub struct Sharing<const FREEZE: bool = true> {
     root: Value,
     /// What is to be looked at; what was is passed.
     grey: Vec<Value>,
@@ -249,6 +253,8 @@ pub struct Sharing {
     /// Classes of which there is nothing else to know, at the same places.
     plain: [u64; WAYS],
     alone: bool,
+    /// What publishing gives.
+    need: u8,
     /// A cell with one of these flags is no common one.
     rare: u8,
     cells: u64,
@@ -291,7 +297,8 @@ fn push_all(to: &mut Vec<Value>, vs: &[Value]) {
     unsafe {
         let p = to.as_mut_ptr();
         for v in vs.iter().rev() {
-            *p.add(n) = *v;
+            let v = <Value as Plain>::load(v);
+            *p.add(n) = v;
             n += v.is_heap() as usize;
         }
         to.set_len(n);
@@ -335,23 +342,10 @@ impl Sharing {
     /// The walk from `root`. `alone`: no other worker runs until it is finished or dropped, one worker runs alone or the world
     /// is stopped.
     pub fn new(root: Value, alone: bool) -> Sharing {
-        Sharing {
-            root,
-            grey: Vec::new(),
-            again: root.is_heap().then_some(root),
-            long: Vec::new(),
-            done: Log::default(),
-            own: Vec::new(),
-            later: Vec::new(),
-            singletons: Vec::new(),
-            ways: [(0, Way::PLAIN); WAYS],
-            plain: [0; WAYS],
-            alone,
-            rare: flag::SHAREABLE | flag::SINGLETON | flag::IVARS | if alone { 0 } else { flag::SHARED },
-            cells: 0,
-            bytes: 0,
-            outside: 0,
-        }
+        let rare = flag::SHAREABLE | flag::SINGLETON | flag::IVARS | if alone { 0 } else { flag::SHARED };
+        let mut s = Sharing::of(root, alone, ALL, rare);
+        s.again = root.is_heap().then_some(root);
+        s
     }
     /// How objects of `v`'s class are shared.
     pub fn tell(&mut self, v: Value, way: Way) {
@@ -372,6 +366,74 @@ impl Sharing {
         {
             return met;
         }
+        self.walk(heap)
+    }
+    /// Gives up. How is the part reached that was refused?
+    pub fn trail(self, part: Value) -> Trail {
+        let hidden = part.is_kind(Kind::Data) && part.header().is_some_and(|h| self.ways[slot(h.class())].1.is(Way::HIDDEN));
+        let root = self.root;
+        // It passes what is shareable, as all is that the walk has met.
+        drop(self);
+        Trail::new(root, part, hidden)
+    }
+    /// What has to be made shareable by other means first: Procs, and objects with a `freeze` of their own that are not frozen.
+    pub fn own(&self) -> &[Value] {
+        &self.own
+    }
+    /// All is walked, and nothing is left to be made shareable by other means: so it stays.
+    pub fn finish(mut self, heap: &mut Heap) {
+        self.done = Log::default();
+        heap.grey = std::mem::take(&mut self.grey);
+        heap.left(self.cells, self.bytes, self.outside);
+        for s in std::mem::take(&mut self.singletons) {
+            s.hdr.set(flag::FROZEN);
+        }
+        for v in std::mem::take(&mut self.later) {
+            heap.publish(v);
+        }
+    }
+}
+
+impl Sharing<false> {
+    /// Gives the flags `need` to all that the cells of `grey` reach, which have them. The list comes back empty. It is refused no memory.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn raise(heap: &mut Heap, need: u8, grey: Vec<Value>) -> Vec<Value> {
+        // A part that has left refers to nothing that stays.
+        let _whole = Whole::new();
+        let mut walk = Sharing::<false>::of(Value::NIL, false, need, flag::SINGLETON | flag::IVARS);
+        grey.iter().for_each(|v| walk.follow_all(*v));
+        while walk.walk(heap) != Met::End {}
+        heap.left(walk.cells, walk.bytes, walk.outside);
+        let mut grey = grey;
+        grey.clear();
+        grey
+    }
+}
+
+impl<const FREEZE: bool> Sharing<FREEZE> {
+    fn of(root: Value, alone: bool, need: u8, rare: u8) -> Self {
+        Sharing {
+            root,
+            grey: Vec::new(),
+            again: None,
+            long: Vec::new(),
+            done: Log::default(),
+            own: Vec::new(),
+            later: Vec::new(),
+            singletons: Vec::new(),
+            ways: [(0, Way::PLAIN); WAYS],
+            plain: [0; WAYS],
+            alone,
+            need,
+            rare,
+            cells: 0,
+            bytes: 0,
+            outside: 0,
+        }
+    }
+    /// Goes on with what is on the list.
+    fn walk(&mut self, heap: &mut Heap) -> Met {
         let (mut here, mut next) = (Batch::new(), Batch::new());
         let mut coming = Coming { here: &mut here, next: &mut next, far: Batch::new(), tables: Batch::new() };
         let mut steps = 0;
@@ -397,7 +459,7 @@ impl Sharing {
                     break met;
                 }
             }
-            if steps >= Self::BREATH {
+            if steps >= Sharing::BREATH {
                 break Met::Breath;
             }
         };
@@ -471,16 +533,19 @@ impl Sharing {
         // SAFETY: only cells come here, which live.
         let h = unsafe { &*(v.bits() as *const Header) };
         let f = h.flags.load(Relaxed);
-        if f & PASSED == PASSED {
+        let (passed, all) = if FREEZE { (PASSED, ALL) } else { (self.need, self.need) };
+        if f & passed == passed {
             return None;
         }
         // The commonest ones, of classes that are known.
         let (class, kind) = (h.class(), h.kind);
-        if f & self.rare != 0 || COMMON >> kind as u32 & 1 == 0 || self.plain[slot(class)] != class.bits() {
+        if f & self.rare != 0 || COMMON >> kind as u32 & 1 == 0 || FREEZE && self.plain[slot(class)] != class.bits() {
             return self.look_closely(heap, v, h, f);
         }
-        // SAFETY: there is room.
-        unsafe { self.done.put_one(v.bits(), f) };
+        if FREEZE {
+            // SAFETY: there is room.
+            unsafe { self.done.put_one(v.bits(), f) };
+        }
         let counted = f & flag::OUT == 0;
         if counted {
             self.cells += 1;
@@ -489,7 +554,7 @@ impl Sharing {
         // SAFETY: the header of a live cell.
         let out = unsafe { outside(h) };
         // Nobody else changes its flags now. After all looks at the header: a wider one would wait for this store.
-        h.flags.store(f | ALL, Release);
+        h.flags.store(f | all, Release);
         if !out.is_null() {
             prefetch(out);
             // SAFETY: there is room.
@@ -515,15 +580,30 @@ impl Sharing {
     #[inline(always)]
     fn look_into(&mut self, e: u64, tables: &mut Batch) {
         let v = Value::from_bits(e & !COUNTED);
-        match v.cell::<HashObj>() {
-            Some(o) => {
-                // A small one's entries end in the next line.
-                prefetch(o.h.memory());
-                prefetch(o.h.memory().wrapping_add(64));
-                // SAFETY: none was there before those that were far away, which are no more than a batch.
-                unsafe { tables.put(e) };
+        // SAFETY: only cells come here, whose kind names the layout; nobody else stores into this one ([`Sharing::new`]).
+        unsafe {
+            match (*(v.bits() as *const Header)).kind {
+                Kind::Hash => {
+                    let o = v.cell_unchecked::<HashObj>();
+                    // A small one's entries end in the next line.
+                    prefetch(o.h.memory());
+                    prefetch(o.h.memory().wrapping_add(64));
+                    // None was there before those that were far away, which are no more than a batch.
+                    tables.put(e);
+                }
+                Kind::Array => {
+                    let o = v.cell_unchecked::<ArrayObj>();
+                    let all = o.unraced();
+                    if all.len() > PIECE {
+                        return self.look_at_rest(e);
+                    }
+                    if e & COUNTED != 0 {
+                        self.outside += o.capacity() * 8;
+                    }
+                    push_all(&mut self.grey, all);
+                }
+                _ => self.look_at_rest(e),
             }
-            None => self.look_at_rest(e),
         }
     }
     /// A Hash's table is in the cache, too.
@@ -573,12 +653,38 @@ impl Sharing {
             self.long.put(Place { cell, at: at + PIECE });
         }
     }
+    /// What the cell refers to, its class too.
+    fn follow_all(&mut self, cell: Value) {
+        if let Some(h) = cell.header()
+            && COMMON >> h.kind as u32 & 1 != 0
+        {
+            if h.class().is_heap() {
+                self.grey.put(h.class());
+            }
+            return self.follow(cell, 0);
+        }
+        /// A list of all cells that it is shown.
+        struct All<'a>(&'a mut Vec<Value>);
+        impl Visitor for All<'_> {
+            fn visit(&mut self, v: Value) {
+                if v.is_heap() {
+                    self.0.put(v);
+                }
+            }
+        }
+        trace_cell(cell, &mut All(&mut self.grey));
+    }
     /// The next piece of the youngest long cell.
     fn read_long(&mut self) -> bool {
         self.long.pop().map(|p| self.follow(p.cell, p.at)).is_some()
     }
     #[inline(never)]
     fn look_closely(&mut self, heap: &Heap, v: Value, h: &Header, f: u8) -> Option<Met> {
+        if !FREEZE {
+            self.mark(v, h, f, self.need);
+            self.follow_all(v);
+            return None;
+        }
         if f & flag::SHAREABLE != 0 {
             self.later.put(v);
             return None;
@@ -661,7 +767,9 @@ impl Sharing {
         Some(met)
     }
     fn mark(&mut self, v: Value, h: &Header, f: u8, need: u8) {
-        self.done.put(v.bits(), f);
+        if FREEZE {
+            self.done.put(v.bits(), f);
+        }
         // Nobody else changes its flags now.
         h.flags.store(f | need, Release);
         if f & flag::OUT == 0 && need & flag::OUT != 0 {
@@ -670,33 +778,9 @@ impl Sharing {
             self.outside += outside_bytes(v);
         }
     }
-    /// Gives up. How is the part reached that was refused?
-    pub fn trail(self, part: Value) -> Trail {
-        let hidden = part.is_kind(Kind::Data) && part.header().is_some_and(|h| self.ways[slot(h.class())].1.is(Way::HIDDEN));
-        let root = self.root;
-        // It passes what is shareable, as all is that the walk has met.
-        drop(self);
-        Trail::new(root, part, hidden)
-    }
-    /// What has to be made shareable by other means first: Procs, and objects with a `freeze` of their own that are not frozen.
-    pub fn own(&self) -> &[Value] {
-        &self.own
-    }
-    /// All is walked, and nothing is left to be made shareable by other means: so it stays.
-    pub fn finish(mut self, heap: &mut Heap) {
-        self.done = Log::default();
-        heap.grey = std::mem::take(&mut self.grey);
-        heap.left(self.cells, self.bytes, self.outside);
-        for s in std::mem::take(&mut self.singletons) {
-            s.hdr.set(flag::FROZEN);
-        }
-        for v in std::mem::take(&mut self.later) {
-            heap.publish(v);
-        }
-    }
 }
 
-impl Drop for Sharing {
+impl<const FREEZE: bool> Drop for Sharing<FREEZE> {
     fn drop(&mut self) {
         self.done.each(|cell, flags| {
             if let Some(h) = Value::from_bits(cell).header() {

@@ -387,3 +387,97 @@ fn a_large_graph_that_is_refused_is_as_it_was() {
     assert_eq!(shared(&mut h, root, true, bad), Ok(()));
     assert!(cells.iter().all(|c| flags(*c) & crate::flag::SHAREABLE != 0));
 }
+
+/// A large graph of cells that refer to each other in any way leaves as a whole, however large a part of it is walked at once, and nothing else does.
+#[test]
+fn a_large_graph_is_published_whole() {
+    use crate::cells::trace::{Visitor, trace_cell};
+    use std::collections::{HashMap, HashSet};
+    struct All<'a>(&'a mut Vec<Value>);
+    impl Visitor for All<'_> {
+        fn visit(&mut self, v: Value) {
+            if v.is_heap() {
+                self.0.push(v);
+            }
+        }
+    }
+    let leave = crate::flag::OUT | crate::flag::SHARED;
+    let mut x = 0x2545_f491_4f6c_dd1du64;
+    let mut below = |n: usize| {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x % n as u64) as usize
+    };
+    for (round, n) in [(0, 300), (1, 5_000), (2, 20_000), (3, 20_000), (4, 60_000)] {
+        let mut h = Heap::new();
+        let class = Value::FALSE;
+        let mut cells: Vec<Value> = Vec::new();
+        for i in 0..n {
+            let mut some = |most: usize| -> Vec<Value> {
+                if cells.is_empty() {
+                    return Vec::new();
+                }
+                let all = &cells;
+                (0..below(most))
+                    .map(|_| {
+                        if below(5) == 0 {
+                            Value::fix(3)
+                        } else {
+                            all[all.len() - 1 - below(all.len().min(if round == 3 { 3 } else { n }))]
+                        }
+                    })
+                    .collect()
+            };
+            let v = match i % 7 {
+                0 => h.str(class, b"a short one", 0).val(),
+                1 => h.str(class, &[b'x'; 200], 0).val(),
+                2 => {
+                    let mut t = HashData::default();
+                    some(if i % 50 == 2 { 300 } else { 5 }).iter().enumerate().for_each(|(k, v)| t.push(k as u64, *v, *v));
+                    h.hash(class, t).val()
+                }
+                3 => match some(3)[..] {
+                    [a, b] => h.range(class, a, b, false),
+                    _ => h.float(class, 1.5),
+                },
+                4 => {
+                    let all = some(4);
+                    let s = h.structure(class, all.len() as u16);
+                    h.before_store_all(s.val(), &all);
+                    s.put(all.into_iter());
+                    s.val()
+                }
+                5 => h.array(class, &some(if i % 700 == 5 { 10_000 } else { 20 })).val(),
+                _ => h.array(class, &some(3)).val(),
+            };
+            cells.push(v);
+        }
+        // Some of them are everybody's already, and some have left the nursery.
+        for _ in 0..n / 100 {
+            h.publish(cells[below(n / 4)]);
+        }
+        let root =
+            h.array(class, &(0..if round == 2 { n / 30 } else { n / 3 }).map(|_| cells[n / 2 + below(n / 2)]).collect::<Vec<_>>()).val();
+        let before: HashMap<u64, u8> = cells.iter().map(|c| (c.bits(), flags(*c))).collect();
+        let published = h.shared().stat().all.published_cells;
+        h.publish(root);
+        let (mut reached, mut grey) = (HashSet::from([root.bits()]), vec![root]);
+        while let Some(v) = grey.pop() {
+            let mut to = Vec::new();
+            trace_cell(v, &mut All(&mut to));
+            grey.extend(to.into_iter().filter(|v| reached.insert(v.bits())));
+        }
+        let mut left = 1;
+        for c in &cells {
+            let (was, is) = (before[&c.bits()], flags(*c));
+            match reached.contains(&c.bits()) {
+                true => assert_eq!(is & leave, leave, "round {round}: reached, and not published"),
+                false => assert_eq!(is, was, "round {round}: published, and not reached"),
+            }
+            left += u64::from(is & !was & crate::flag::OUT != 0);
+        }
+        assert!(reached.len() > n / 20, "round {round}: {}", reached.len());
+        assert_eq!(h.shared().stat().all.published_cells - published, left, "round {round}");
+    }
+}
