@@ -445,7 +445,7 @@ fn a_large_graph_is_published_whole() {
                     let all = some(4);
                     let s = h.structure(class, all.len() as u16);
                     h.before_store_all(s.val(), &all);
-                    s.put(all.into_iter());
+                    s.put(all);
                     s.val()
                 }
                 5 => h.array(class, &some(if i % 700 == 5 { 10_000 } else { 20 })).val(),
