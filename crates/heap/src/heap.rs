@@ -212,7 +212,7 @@ impl Heap {
     /// Frees those that were replaced before a grace period that `is_over`, and are looked at by no reader beside the stops.
     pub fn free_replaced(&self, is_over: impl Fn(u64) -> bool) {
         // SAFETY: since a period that is over began, each worker that was active has been at a safepoint, and keeps no look at a buffer
-        // across that; other readers are known, by the number of the stop or period that they began after.
+        // across that, or was quiescent (`stop.rs` of the crate `sched`), and looked at none that others replace; other readers are known, by the number of the stop or period that they began after.
         unsafe { self.retired.end_grace(is_over, self.shared.oldest_reader()) }
     }
     /// Bytes of large buffers that are free and kept for this worker's next ones.

@@ -499,6 +499,23 @@ fn a_grace_period_and_quiescence(w: &Arc<World>) {
     other.join().unwrap();
 }
 
+/// One is quiescent while the other stops it, which retires its nursery.
+fn a_stop_and_quiescence(w: &Arc<World>) {
+    let mut me = Worker::first(w);
+    let other = start(w, |mut me| {
+        me.replace(1);
+        me.stop();
+        me.leave();
+    });
+    me.safepoint();
+    me.quiescent(|| me.birth());
+    me.safepoint();
+    me.detached(read);
+    me.quiescent(|| me.birth());
+    me.leave();
+    other.join().unwrap();
+}
+
 /// One was quiescent when it began, and passes a safepoint while a third reads.
 fn a_grace_period_after_quiescence(w: &Arc<World>) {
     let mut me = Worker::first(w);
@@ -722,6 +739,7 @@ hold! {
     a_grace_period_ends_when_the_others_have_been_at_a_safepoint: a_grace_period 3;
     a_grace_period_knows_who_is_detached: a_grace_period_and_a_detour 3;
     a_grace_period_does_not_wait_for_who_is_quiescent: a_grace_period_and_quiescence 3;
+    a_stop_waits_for_who_is_quiescent: a_stop_and_quiescence 3;
     a_grace_period_knows_who_was_quiescent: a_grace_period_after_quiescence 4;
     a_grace_period_comes_after_another: two_grace_periods 3;
     a_stop_ends_a_grace_period: a_grace_period_and_a_stop 2;
@@ -759,6 +777,7 @@ fail! {
     a_grace_period_that_knows_no_reader_frees_what_it_reads: a_grace_period_and_a_detour 3, "a reader is known";
     a_grace_period_that_waits_for_the_quiescent_never_ends: a_grace_period_and_quiescence 3, "nobody waits for who is quiescent";
     a_grace_period_that_waited_before_quiescence_never_ends: a_grace_period_and_quiescence 3, "who is quiescent is not behind";
+    a_stop_that_waits_for_nobody_finds_a_quiescent_one_s_nursery_in_use: a_stop_and_quiescence 3, "a stop waits for who is active";
     counted_for_who_was_quiescent_one_frees_what_another_reads: a_grace_period_after_quiescence 4, "who was quiescent has passed";
     two_grace_periods_at_a_time_free_what_is_read: two_grace_periods 3, "one grace period at a time";
     a_reader_aside_nobody_knows_reads_what_is_freed: a_reader_aside 3, "a reader is known";

@@ -41,6 +41,11 @@ impl Value {
         self.lock();
         Locked(self)
     }
+    /// Is it a cell that a second thread may reach?
+    #[inline(always)]
+    pub fn is_shared(self) -> bool {
+        self.header().is_some_and(|h| h.has(flag::SHARED))
+    }
     /// Can operations on this value change it in steps that others must not see half done?
     #[inline(always)]
     pub fn needs_lock(self) -> bool {

@@ -288,9 +288,16 @@ impl Referred<'_> {
     }
 }
 
+/// So many values are looked at first whether they are all numbers.
+const NUMBERS: usize = 32;
+
 /// Those that are cells, the first on top.
 #[inline(always)]
 fn push_all(to: &mut Vec<Value>, vs: &[Value]) {
+    // Long lists of numbers are common.
+    if vs.len() >= NUMBERS && vs.iter().fold(true, |all, v| all & v.is_fix()) {
+        return;
+    }
     to.want(vs.len());
     let mut n = to.len();
     // SAFETY: room for all of them. Which are wanted follows no order: each is written, and the next over those that are not.
@@ -537,7 +544,7 @@ impl<const FREEZE: bool> Sharing<FREEZE> {
         if f & passed == passed {
             return None;
         }
-        // The commonest ones, of classes that are known.
+        // The commonest ones; what freezes them knows their classes.
         let (class, kind) = (h.class(), h.kind);
         if f & self.rare != 0 || COMMON >> kind as u32 & 1 == 0 || FREEZE && self.plain[slot(class)] != class.bits() {
             return self.look_closely(heap, v, h, f);
@@ -561,7 +568,7 @@ impl<const FREEZE: bool> Sharing<FREEZE> {
             unsafe { far.put(v.bits() | if counted { COUNTED } else { 0 }) };
             return None;
         }
-        // SAFETY: the kind names the layout; nobody else stores into the cell ([`Sharing::new`]).
+        // SAFETY: the kind names the layout; nobody else stores into the cell ([`Sharing::new`]; what is published was private).
         unsafe {
             match kind {
                 Kind::Str => {}
@@ -580,7 +587,7 @@ impl<const FREEZE: bool> Sharing<FREEZE> {
     #[inline(always)]
     fn look_into(&mut self, e: u64, tables: &mut Batch) {
         let v = Value::from_bits(e & !COUNTED);
-        // SAFETY: only cells come here, whose kind names the layout; nobody else stores into this one ([`Sharing::new`]).
+        // SAFETY: only cells come here, whose kind names the layout; nobody else stores into this one ([`Sharing::new`]; what is published was private).
         unsafe {
             match (*(v.bits() as *const Header)).kind {
                 Kind::Hash => {

@@ -240,7 +240,8 @@ impl Deferred {
     /// stops has seen.
     ///
     /// # Safety
-    /// A period is over when each thread that may read cells of this heap, and is no such reader, has been at a safepoint since it began.
+    /// A period is over when each thread that may read cells of this heap, and is no such reader, has been at a safepoint since it began, or
+    /// did not look at what others replace when it began nor since, until its next safepoint or the end of that.
     pub(crate) unsafe fn end_grace(&self, is_over: impl Fn(u64) -> bool, oldest: Option<u64>) {
         let mut free = Vec::new();
         self.graces.borrow_mut().retain_mut(|(n, large)| {

@@ -97,13 +97,13 @@ impl Cx {
         let _l = cell.locked();
         f(self, recv, args)
     }
-    /// Nothing has to be locked: what a plain container replaces is freed at once, since nobody else reads it. Other
-    /// receivers may change objects they hold, which more threads may know than them.
+    /// Nothing has to be locked: what a plain container that nobody else reaches replaces is freed at once. Other
+    /// receivers may change objects they hold, which more threads may know than them; what is frozen, others may look at.
     #[inline]
     fn run_private(&mut self, f: NativeFn, recv: Value, args: &[Value]) -> R {
         let changed = if recv.is_nil() { args.first().copied().unwrap_or(recv) } else { recv };
         match changed.kind() {
-            Some(Kind::Str | Kind::Array | Kind::Hash) => deferred::alone(|| f(self, recv, args)),
+            Some(Kind::Str | Kind::Array | Kind::Hash) if !changed.is_shared() => deferred::alone(|| f(self, recv, args)),
             _ => f(self, recv, args),
         }
     }

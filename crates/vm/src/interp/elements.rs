@@ -24,7 +24,7 @@ pub(super) fn push_if_room(cx: &mut Cx, a: Gc<ArrayObj>, v: Value) -> bool {
 #[inline(never)]
 fn push_beside_others(cx: &mut Cx, a: Gc<ArrayObj>, v: Value) -> bool {
     if !a.val().needs_lock() {
-        return deferred::alone(|| cx.heap.edit(a).push_if_room(v));
+        return !a.hdr.frozen() && deferred::alone(|| cx.heap.edit(a).push_if_room(v));
     }
     let _l = a.val().locked();
     !a.hdr.frozen() && cx.heap.edit(a).push_if_room(v)

@@ -5,20 +5,23 @@
 //! replaces. So it need not be waited for, and what the other one has replaced is at hand for that one's next buffer while it still lies in its cache.
 //!
 //! **Invariant.** From the beginning of such work to its end the worker looks at large buffers of cells alone that the native
-//! has locked, that are frozen, or that no other thread can reach. What it has looked at before the work it does not look at again.
+//! has locked, or that no other thread can reach. What it has looked at before the work it does not look at again. A frozen array that others
+//! reach is locked by nobody who reads it, and may have been frozen while its buffer was being replaced: who works on one is waited for.
 
 use crate::Cx;
 use kumi_heap::Held;
 
-/// Shorter lists are worked through before anybody could miss them: their buffers are not large.
+/// Fewer elements are worked through before anybody could miss the worker.
 const LONG: usize = 8 << 10;
 
 impl Cx {
-    /// `f` of arrays that the native holds, its receiver and arguments, where one of them is long. Of the heap it looks at their elements and at what
-    /// nobody else can reach; not into cells that are elements, which others may change.
+    /// `f` of arrays that the native holds, its receiver and arguments, which looks at or moves `n` elements. Of the heap it looks at the elements of
+    /// these and at what nobody else can reach; not into cells that are elements, which others may change. A look that the caller has at an array it must
+    /// not use after that.
     #[inline]
-    pub fn on_long<T, const N: usize>(&mut self, of: [Held; N], f: impl FnOnce(&mut Cx, [Held; N]) -> T) -> T {
-        if self.is_parallel() && of.iter().any(|a| a.len() >= LONG) { self.quiescent(|cx| f(cx, of)) } else { f(self, of) }
+    pub fn on_long<T, const N: usize>(&mut self, n: usize, of: [Held; N], f: impl FnOnce(&mut Cx, [Held; N]) -> T) -> T {
+        let is_ours = |a: &Held| !a.val().frozen() || !a.val().is_shared();
+        if n >= LONG && self.is_parallel() && of.iter().all(is_ours) { self.quiescent(|cx| f(cx, of)) } else { f(self, of) }
     }
     #[inline(never)]
     fn quiescent<T>(&mut self, f: impl FnOnce(&mut Cx) -> T) -> T {

@@ -1,6 +1,6 @@
 //! Array: changing. Every mutator checks frozenness, then arguments, and only then changes.
 
-use crate::array::{before_all, me, me_held, me_mut, position, range_part};
+use crate::array::{before_all, me, me_mut, position, range_part};
 use kumi_vm::*;
 
 /// The longest array: what an address space could hold.
@@ -182,7 +182,10 @@ fn insert(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 /// Appends the elements of `b`: each is told to the heap as it is stored, by one look at it.
 fn append(cx: &mut Cx, mut a: Held, b: Gc<ArrayObj>) {
     let (holder, had) = (a.val(), a.vec().capacity());
-    cx.on_long([a, Held::new(b)], |cx, [mut a, b]| a.vec().extend_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs)));
+    let grows = a.len() + b.len() > had;
+    cx.on_long(b.len() + if grows { a.len() } else { 0 }, [a, Held::new(b)], |cx, [mut a, b]| {
+        a.vec().extend_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs))
+    });
     cx.heap.charge((a.vec().capacity() - had) * 8);
     cx.heap.mind_replaced();
 }
@@ -216,7 +219,7 @@ fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn take_over(cx: &mut Cx, mut a: Held, b: Gc<ArrayObj>) {
     if a.gc() != b {
         let (holder, had) = (a.val(), a.vec().capacity());
-        cx.on_long([a, Held::new(b)], |cx, [mut a, b]| a.vec().assign_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs)));
+        cx.on_long(b.len(), [a, Held::new(b)], |cx, [mut a, b]| a.vec().assign_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs)));
         // The buffer that was replaced is gone, or will be counted when it stays.
         cx.heap.charge(a.vec().capacity().saturating_sub(had) * 8);
         cx.heap.mind_replaced();
@@ -241,7 +244,8 @@ fn delete_at(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn cut(cx: &mut Cx, a: Held, s: usize, n: usize) -> Value {
     let n = n.min(a.len() - s);
-    cx.on_long([a], |cx, [mut a]| {
+    let moved = if s == 0 || s + n == a.len() { n } else { a.len() };
+    cx.on_long(moved, [a], |cx, [mut a]| {
         let out = cx.array_seen(a.seen().part(s..s + n));
         a.vec().drain(s..s + n);
         out
@@ -270,7 +274,7 @@ fn slice_bang(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 
 fn reverse_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let a = me_mut(cx, recv)?;
-    cx.on_long([a], |_, [mut a]| a.edit(|s| s.reverse()));
+    cx.on_long(a.len(), [a], |_, [mut a]| a.edit(|s| s.reverse()));
     Ok(recv)
 }
 
@@ -279,7 +283,7 @@ fn rotate_bang(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let k = if args.is_empty() { 1 } else { cx.arg_i64(args, 0)? };
     let n = a.len() as i64;
     if n > 0 {
-        cx.on_long([a], |_, [mut a]| a.edit(|s| s.rotate_left(k.rem_euclid(n) as usize)));
+        cx.on_long(a.len(), [a], |_, [mut a]| a.edit(|s| s.rotate_left(k.rem_euclid(n) as usize)));
     }
     Ok(recv)
 }
@@ -291,18 +295,19 @@ fn compact_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     Ok(if a.len() == before { Value::NIL } else { recv })
 }
 
-/// `__ary_splice(a, start, n, array)`: replaces elements; checks nothing.
+/// `__ary_splice(a, start, n, array)`: replaces elements.
 fn i_splice(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let (Some(a), Some(b)) = (args[0].as_array().map(Held::new), args[3].as_array()) {
+    let a = me_mut(cx, args[0])?;
+    if let Some(b) = args[3].as_array() {
         let (s, n) = (args[1].fix_val().max(0) as usize, args[2].fix_val().max(0) as usize);
         splice(cx, a, s, n, &b.seen().to_vec())?;
     }
     Ok(args[0])
 }
 
-/// `__ary_become(a, b)`: a takes over b's elements, frozen or not.
+/// `__ary_become(a, b)`: a takes over b's elements.
 fn i_become(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let a = me_held(cx, args[0])?;
+    let a = me_mut(cx, args[0])?;
     let b = me(cx, args[1])?;
     take_over(cx, a, b);
     Ok(args[0])
@@ -323,7 +328,7 @@ fn i_replace_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 /// `__ary_cat(a, b)`: appends the elements of b to an array of ours.
 fn i_cat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let a = me_held(cx, args[0])?;
+    let a = me_mut(cx, args[0])?;
     let b = me(cx, args[1])?;
     if a.gc() != b {
         append(cx, a, b);
@@ -333,7 +338,7 @@ fn i_cat(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 
 /// `__ary_fill(a, v, from, n)` with a start and length that were checked.
 fn i_fill(cx: &mut Cx, _: Value, args: &[Value]) -> R {
-    let mut a = me_held(cx, args[0])?;
+    let mut a = me_mut(cx, args[0])?;
     let (s, n) = (args[2].fix_val(), args[3].fix_val());
     if s < 0 || n <= 0 {
         return Ok(args[0]);

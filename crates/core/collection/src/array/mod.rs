@@ -353,6 +353,7 @@ fn i_item(_: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 
 pub(crate) fn i_push(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    cx.check_frozen(args[0])?;
     if let Some(a) = args[0].as_array() {
         let n = a.len();
         if n >= 1 << 22 && n.is_power_of_two() {
@@ -394,15 +395,14 @@ fn i_set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(args[2])
 }
 
-fn i_swap(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let Some(mut a) = args[0].as_array().map(Held::new) {
-        let (i, j) = (args[1].fix_val() as usize, args[2].fix_val() as usize);
-        a.edit(|a| {
-            if i < a.len() && j < a.len() {
-                a.swap(i, j);
-            }
-        });
-    }
+fn i_swap(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut a = me_mut(cx, args[0])?;
+    let (i, j) = (args[1].fix_val() as usize, args[2].fix_val() as usize);
+    a.edit(|a| {
+        if i < a.len() && j < a.len() {
+            a.swap(i, j);
+        }
+    });
     Ok(args[0])
 }
 
@@ -427,12 +427,11 @@ fn i_shuffle(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 
 /// `__ary_truncate(a, n)`
-fn i_truncate(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let Some(mut a) = args[0].as_array().map(Held::new) {
-        let n = args[1].fix_val().max(0) as usize;
-        if n < a.len() {
-            a.vec().truncate(n);
-        }
+fn i_truncate(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut a = me_mut(cx, args[0])?;
+    let n = args[1].fix_val().max(0) as usize;
+    if n < a.len() {
+        a.vec().truncate(n);
     }
     Ok(args[0])
 }
@@ -456,13 +455,12 @@ fn i_part(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 }
 
 /// `__ary_move(a, to, from)`: closes a gap after `reject!`: elements from `from` on move to `to`, the rest is cut off.
-fn i_move(_: &mut Cx, _: Value, args: &[Value]) -> R {
-    if let Some(mut a) = args[0].as_array().map(Held::new) {
-        let (to, from) = (args[1].fix_val().max(0) as usize, args[2].fix_val().max(0) as usize);
-        let v = a.vec();
-        if to < from && from <= v.len() {
-            v.drain(to..from);
-        }
+fn i_move(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let mut a = me_mut(cx, args[0])?;
+    let (to, from) = (args[1].fix_val().max(0) as usize, args[2].fix_val().max(0) as usize);
+    let v = a.vec();
+    if to < from && from <= v.len() {
+        v.drain(to..from);
     }
     Ok(args[0])
 }

@@ -2,7 +2,8 @@
 //!
 //! Intrinsics answer undef when Ruby must compare, before anything has changed, and
 //! the prelude goes the long way. Long arrays of numbers or Strings are sorted while
-//! the worker is detached; what is read then is an array that nobody else has, or a
+//! the worker is detached, but for integers that lie evenly ([`SPREAD`]); what is read then is
+//! an array that nobody else has, or a
 //! copy, so that its elements live. Integers in their words need nobody for that.
 //! A sort that leaves equal ones in their order takes memory by itself: who calls it asks for that before.
 //!
@@ -206,7 +207,7 @@ fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
     let ints = a.get(0).is_some_and(|head| head.is_fix() && cx.builtin(head, sym::CMP));
     if ints && a.len() >= SHORT {
         let spreads = a.len() <= SPREAD || !cx.worth_detaching(sort_ns(a.len()));
-        if cx.on_long([a], |_, [mut a]| merge_runs(a) || spreads && a.spread(are_fixnums, Value::fix_val)) {
+        if cx.on_long(a.len(), [a], |_, [mut a]| merge_runs(a) || spreads && a.spread(are_fixnums, Value::fix_val)) {
             cx.heap.mind_replaced();
             return Ok(recv);
         }
@@ -219,7 +220,7 @@ fn sort_bang(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
         }
     }
     if ints && a.seen().iter().all(|v| v.is_fix()) {
-        cx.on_long([a], |_, [mut a]| a.edit(sort_fixnums));
+        cx.on_long(a.len(), [a], |_, [mut a]| a.edit(sort_fixnums));
         cx.heap.mind_replaced();
         return Ok(recv);
     }
@@ -241,7 +242,7 @@ fn merge_runs(mut a: Held) -> bool {
 /// The elements of `a` in order, which still are those that were sorted while the worker was detached; `None`: it needs the worker.
 fn sort_bang_alone(cx: &mut Cx, a: Held) -> Result<Option<ArrayBuf>, Exit> {
     if let Some(s) = cx.detached::<SortedFixnums>() {
-        let print = cx.on_long([a], |_, [a]| Print::of_seen(a.seen()));
+        let print = cx.on_long(a.len(), [a], |_, [a]| Print::of_seen(a.seen()));
         return Ok((print == s.print).then_some(s.out));
     }
     if let Some(s) = cx.detached::<SortedCopy>() {
@@ -251,7 +252,7 @@ fn sort_bang_alone(cx: &mut Cx, a: Held) -> Result<Option<ArrayBuf>, Exit> {
     let Some(own) = Own::of(cx, head) else { return Ok(None) };
     let ns = sort_ns(a.len());
     if own.ints && head.is_fix() {
-        let (mut copy, print) = cx.on_long([a], |_, [a]| {
+        let (mut copy, print) = cx.on_long(a.len(), [a], |_, [a]| {
             let mut copy = ArrayBuf::unseen(a.seen());
             let print = Print::of_slice(copy.slice());
             (copy, print)

@@ -79,6 +79,7 @@ fn cut(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if args[2].as_fix() != Some(h.h.version() as i64) || h.h.at(i).is_none() {
         return Ok(Value::UNDEF);
     }
+    cx.check_frozen(args[0])?;
     Ok(cx.heap.edit(h).h.remove_at(i).val)
 }
 fn pair(cx: &mut Cx, _: Value, args: &[Value]) -> R {
@@ -97,6 +98,7 @@ fn set_val(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(args[2])
 }
 fn remove_at(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    cx.check_frozen(args[0])?;
     let (h, i) = (cell(args[0])?, pos(args, 1));
     Ok(if h.h.at(i).is_some() { cx.heap.edit(h).h.remove_at(i).val } else { Value::NIL })
 }
@@ -247,12 +249,14 @@ fn become_if(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     Ok(Value::TRUE)
 }
 fn set_default_proc(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    cx.check_frozen(args[0])?;
     let h = cell(args[0])?;
     cx.heap.before_store(args[0], args[1]);
     cx.heap.edit(h).h.set_missing(if args[1].is_nil() { Missing::NIL } else { Missing::Proc(args[1]) });
     Ok(args[1])
 }
 fn reserve(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    cx.check_frozen(args[0])?;
     let h = cell(args[0])?;
     let n = args[1].as_fix().unwrap_or(0).clamp(0, 1 << 40) as usize;
     cx.check_size(n.saturating_mul(32))?;

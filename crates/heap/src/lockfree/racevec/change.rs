@@ -288,10 +288,13 @@ impl<T: Plain, const N: usize> RaceVec<T, N> {
         self.release(w);
     }
     /// Sorts the elements by their keys if `have` says that they have such, and these lie evenly enough: into a new buffer, whatever the mode.
-    /// False, and nothing has changed, otherwise.
+    /// False, and nothing has changed, otherwise, and where there is no room for that buffer.
     pub(crate) fn spread(&mut self, have: impl FnOnce(&[T]) -> bool, key: impl Fn(T) -> i64) -> bool {
         let all = self.own();
         let Some(s) = have(all).then(|| Spread::of(all, &key)).flatten() else { return false };
+        if !kumi_budget::is_there(size_of_val(all)) {
+            return false;
+        }
         let w = Self::make(all.len());
         // SAFETY: a new buffer with room for all elements, which nobody sees until it is published; all of them are written before.
         unsafe {

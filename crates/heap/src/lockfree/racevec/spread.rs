@@ -61,7 +61,7 @@ impl Spread {
     /// Writes those elements in the order of their keys: every place of `to`.
     ///
     /// # Panics
-    /// When there are not as many places as elements, or the elements are others than those it was made from.
+    /// When there are not as many places as elements, or not as many elements for each bucket as those had from which it was made.
     pub fn write<T: Copy>(self, from: &[T], to: &mut [MaybeUninit<T>], key: impl Fn(T) -> i64) {
         let starts = &self.starts[..self.buckets];
         let mut ends = self.starts;
