@@ -38,3 +38,19 @@ t("shift") { |a| a.shift(conv.(a, 1)) }
 t("delete") { |a| a.delete(Object.new.tap { |o| o.define_singleton_method(:==) { |x| a.freeze; true } }) }
 t("delete block") { |a| a.delete(77) { a.freeze; 1 } }
 t("compact!") { |a| a.compact! }
+h = { 1 => 2, 3 => 4 }
+tell = lambda do |name, it, &block|
+  out = begin
+    block.call(it)
+    "changed"
+  rescue => e
+    e.class.to_s
+  end
+  puts "#{name}: #{out} #{(it.is_a?(Hash) ? it.to_a : it).inspect} #{it.frozen?}"
+end
+tell.("string", +"abc") { |s| s.freeze.send(:initialize, capacity: 100) }
+tell.("delete_if", h.dup) { |x| x.delete_if { x.freeze; true } }
+tell.("keep_if", h.dup) { |x| x.keep_if { x.freeze; false } }
+tell.("transform_values!", h.dup) { |x| x.transform_values! { |v| x.freeze; v } }
+tell.("merge!", h.dup) { |x| x.merge!({ 1 => 5, 6 => 7 }) { |_, v| x.freeze; v } }
+tell.("default_proc", h.dup) { |x| x.freeze.default_proc = proc {} }

@@ -148,6 +148,7 @@ fn append_slice(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__str_reserve(s, capacity)`
 fn reserve(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let s = me(cx, args[0])?;
+    cx.check_frozen(args[0])?;
     let n = cx.arg_i64(args, 1)?;
     let have = s.buf.len();
     if n > have as i64 && n > 24 {
