@@ -42,7 +42,6 @@ end
 
 # A comparison of one's own is asked.
 class Integer
-  alias plain <=>
-  def <=>(other) = -plain(other)
+  def <=>(other) = other - self
 end
 p Array.new(1000) { |i| i * 7919 % 1009 }.sort!.first(3)
