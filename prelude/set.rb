@@ -27,7 +27,7 @@ class Set
   private :initialize_copy
 
   def freeze
-    KumiSys.set_hash(self)
+    KumiSys.set_hash(self).freeze
     super
   end
 
@@ -155,6 +155,7 @@ class Set
       KumiSys.set_check(enum)
       fresh = __hash_like(h)
       KumiSys.set_each(enum) { |x| KumiSys.set_put(fresh, x) }
+      __check_frozen(self)
       __ivar_set(self, :@__h, fresh)
     end
     self

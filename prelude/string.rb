@@ -81,10 +81,10 @@ class String
     byteslice(__is_a(index, Range) ? KumiSys.int_range(index) : index)
   end
 
-  def bytesplice(index, *rest)
-    index = KumiSys.int_range(index) if __is_a(index, Range)
-    rest = rest.map { |x| __is_a(x, Range) ? KumiSys.int_range(x) : x }
-    bytesplice(index, *rest)
+  def bytesplice(*args)
+    n = __ary_len(args)
+    raise ArgumentError, "wrong number of arguments (given #{n}, expected 2..5)" if n < 2 || n > 5
+    bytesplice(*args.map { |x| __is_a(x, Range) ? KumiSys.int_range(x) : x })
   end
 
   def match(pattern, *pos, &block)

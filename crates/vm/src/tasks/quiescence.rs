@@ -5,8 +5,7 @@
 //! replaces. So it need not be waited for, and what the other one has replaced is at hand for that one's next buffer while it still lies in its cache.
 //!
 //! **Invariant.** From the beginning of such work to its end the worker looks at large buffers of cells alone that the native
-//! has locked, or that no other thread can reach. What it has looked at before the work it does not look at again. A frozen array that others
-//! reach is locked by nobody who reads it, and may have been frozen while its buffer was being replaced: who works on one is waited for.
+//! has locked, or that no other thread can reach. A frozen array that others reach is locked by nobody who reads it, and may have been frozen while its buffer was being replaced: who works on one is waited for.
 
 use crate::Cx;
 use kumi_heap::Held;

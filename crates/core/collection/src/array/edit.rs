@@ -182,9 +182,10 @@ fn insert(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
 /// Appends the elements of `b`: each is told to the heap as it is stored, by one look at it.
 fn append(cx: &mut Cx, mut a: Held, b: Gc<ArrayObj>) {
     let (holder, had) = (a.val(), a.vec().capacity());
-    let grows = a.len() + b.len() > had;
-    cx.on_long(b.len() + if grows { a.len() } else { 0 }, [a, Held::new(b)], |cx, [mut a, b]| {
-        a.vec().extend_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs))
+    let (of, more) = ([a, Held::new(b)], b.seen());
+    let grows = a.len() + more.len() > had;
+    cx.on_long(more.len() + if grows { a.len() } else { 0 }, of, |cx, [mut a, _]| {
+        a.vec().extend_seen(more, |vs| cx.heap.before_store_all(holder, vs))
     });
     cx.heap.charge((a.vec().capacity() - had) * 8);
     cx.heap.mind_replaced();
@@ -219,7 +220,8 @@ fn clear(cx: &mut Cx, recv: Value, _: &[Value]) -> R {
 fn take_over(cx: &mut Cx, mut a: Held, b: Gc<ArrayObj>) {
     if a.gc() != b {
         let (holder, had) = (a.val(), a.vec().capacity());
-        cx.on_long(b.len(), [a, Held::new(b)], |cx, [mut a, b]| a.vec().assign_seen(b.seen(), |vs| cx.heap.before_store_all(holder, vs)));
+        let (of, all) = ([a, Held::new(b)], b.seen());
+        cx.on_long(all.len(), of, |cx, [mut a, _]| a.vec().assign_seen(all, |vs| cx.heap.before_store_all(holder, vs)));
         // The buffer that was replaced is gone, or will be counted when it stays.
         cx.heap.charge(a.vec().capacity().saturating_sub(had) * 8);
         cx.heap.mind_replaced();

@@ -389,6 +389,7 @@ fn i_filled(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 /// `__ary_set(a, i, v)` for an index that exists.
 fn i_set(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     if let (Some(a), Some(i)) = (args[0].as_array(), args[1].as_fix()) {
+        cx.check_frozen(args[0])?;
         cx.heap.before_store(args[0], args[2]);
         cx.heap.edit(a).set(i as usize, args[2]);
     }
