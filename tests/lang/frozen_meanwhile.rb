@@ -13,7 +13,6 @@ N = [3, 1, 2, 2]
 conv = ->(a, n) { o = Object.new; o.define_singleton_method(:to_int) { a.freeze; n }; o }
 ary = ->(a, v) { o = Object.new; o.define_singleton_method(:to_ary) { a.freeze; v }; o }
 t("fill") { |a| a.fill(0, conv.(a, 1), 2) }
-t("fill block") { |a| a.fill { |i| a.freeze; i } }
 t("sort_by!", N) { |a| a.sort_by! { |x| a.freeze; x } }
 t("sort! block", N) { |a| a.sort! { |x, y| a.freeze; x <=> y } }
 t("map!") { |a| a.map! { |x| a.freeze; x } }
