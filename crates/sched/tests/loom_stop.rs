@@ -516,14 +516,13 @@ fn a_stop_and_quiescence(w: &Arc<World>) {
     other.join().unwrap();
 }
 
-/// One was quiescent when it began, and passes a safepoint while a third reads.
-fn a_grace_period_after_quiescence(w: &Arc<World>) {
+/// One replaces what a third reads, and waits for a grace period, beside what another one does: all lock from the beginning.
+fn a_grace_period_beside(w: &Arc<World>, does: impl FnOnce(&mut Worker) + 'static) {
     let mut me = Worker::first(w);
     let seen = w.stop.reader_begins(&**w).unwrap();
     me.parallel = true;
     let other = start(w, |mut me| {
-        me.quiescent(|| ());
-        me.safepoint();
+        does(&mut me);
         me.leave();
     });
     let third = start(w, |me| {
@@ -538,25 +537,17 @@ fn a_grace_period_after_quiescence(w: &Arc<World>) {
     third.join().unwrap();
 }
 
+/// One was quiescent when it began, and passes a safepoint while a third reads.
+fn a_grace_period_after_quiescence(w: &Arc<World>) {
+    a_grace_period_beside(w, |me| {
+        me.quiescent(|| ());
+        me.safepoint();
+    });
+}
+
 /// Two begin one, beside a third that reads.
 fn two_grace_periods(w: &Arc<World>) {
-    let mut me = Worker::first(w);
-    let seen = w.stop.reader_begins(&**w).unwrap();
-    me.parallel = true;
-    let other = start(w, |mut me| {
-        me.grace();
-        me.leave();
-    });
-    let third = start(w, |me| {
-        read(&me.w);
-        me.leave();
-    });
-    w.stop.reader_ends(&**w, seen);
-    me.replace(1);
-    me.grace();
-    me.leave();
-    other.join().unwrap();
-    third.join().unwrap();
+    a_grace_period_beside(w, Worker::grace);
 }
 
 /// One stops the other, which is behind then.

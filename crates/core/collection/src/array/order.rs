@@ -3,8 +3,7 @@
 //! Intrinsics answer undef when Ruby must compare, before anything has changed, and
 //! the prelude goes the long way. Long arrays of numbers or Strings are sorted while
 //! the worker is detached, but for integers that lie evenly ([`SPREAD`]); what is read then is
-//! an array that nobody else has, or a
-//! copy, so that its elements live. Integers in their words need nobody for that.
+//! an array that nobody else has, or a copy, so that its elements live. Integers in their words need nobody for that.
 //! A sort that leaves equal ones in their order takes memory by itself: who calls it asks for that before.
 //!
 //! **Invariant.** What is compared never changes under a sort: numbers cannot, and of each String the bytes are looked at
