@@ -290,7 +290,7 @@ fn readers_of_a_hash_see_stored_pairs_and_never_miss_what_stays() {
                         locked(h).h.replace_entries(es);
                     }
                     2 => {
-                        let c = (*h.h).clone();
+                        let c = h.h.clone();
                         locked(h).h.assign(c);
                     }
                     _ => {}
@@ -317,7 +317,7 @@ fn readers_of_a_hash_see_stored_pairs_and_never_miss_what_stays() {
             if let Some(i) = h.h.next_live(3) {
                 h.h.at(i).into_iter().for_each(|e| pair(e.key, e.val));
             }
-            let c = (*h.h).clone();
+            let c = h.h.clone();
             for e in c.iter() {
                 pair(e.key, e.val);
                 assert_eq!(c.find(e.hash, |x| x == e.key).and_then(|i| c.at(i)).map(|x| x.key), Some(e.key));

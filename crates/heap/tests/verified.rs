@@ -111,7 +111,7 @@ impl World {
                             self.heaps[w].edit(x).h.remove_at(at);
                         }
                         _ => {
-                            let mut other = x.h.as_ref().clone();
+                            let mut other = x.h.clone();
                             other.reserve(r.below(100));
                             self.heaps[w].before_store(a, v);
                             other.push(r.below(1 << 20) as u64, Value::fix(6), v);

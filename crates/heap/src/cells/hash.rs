@@ -38,8 +38,8 @@ pub struct Busy;
 pub struct HashObj {
     /// What every cell begins with.
     pub hdr: Header,
-    /// Never exchanged; `h.assign` exchanges what is in it.
-    pub h: Box<HashData>,
+    /// What is in it. Who replaces all of it calls [`HashData::assign`].
+    pub h: HashData,
 }
 // SAFETY: repr(C), header first, kind used here only.
 unsafe impl Layout for HashObj {
@@ -119,7 +119,9 @@ impl Default for MissingWord {
 
 /// Entries, index, and what else a Hash has.
 #[derive(Default)]
+#[repr(C)]
 pub struct HashData {
+    /// First: whoever walks over cells asks for the memory that it names before looking at it (`cells/trace.rs`).
     table: TableRef,
     seq: AtomicU32,
     iterating: AtomicU32,
@@ -127,6 +129,7 @@ pub struct HashData {
     by_identity: AtomicBool,
     missing: MissingWord,
 }
+const _: () = assert!(std::mem::offset_of!(HashData, table) == 0);
 
 impl Clone for HashData {
     /// The same entries and settings; nobody iterates over the copy, so its version begins anew.
@@ -186,7 +189,7 @@ impl HashData {
     }
     /// Bytes outside the cell.
     pub fn bytes(&self) -> usize {
-        self.table.get().bytes() + 96
+        self.table.get().bytes()
     }
     /// Where its entries are.
     #[inline(always)]
@@ -277,8 +280,8 @@ impl HashData {
         let t = self.table.get();
         let keep = self.iterating() > 0;
         let cap = t.cap();
-        let want = if keep || t.live() > cap / 2 { (cap * 2).max(4) } else { cap };
-        self.table.resize(want, keep);
+        let want = if keep || t.live() > cap / 2 { cap * 2 } else { cap };
+        self.table.resize(want.max(4), keep);
     }
     /// Removes the entry at `i`; a hole gives an undef key.
     pub fn remove_at(&mut self, i: usize) -> Entry {

@@ -24,6 +24,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
 /// Entries that are searched one by one.
 const SMALL: u32 = 8;
+/// What there is room for at least: literals of two are common.
+const LEAST: u32 = 2;
 const MAX: u32 = 1 << 30;
 
 /// Head of the memory; `cap` slots and then the index follow.
@@ -76,7 +78,7 @@ impl Table {
             // Beyond any machine.
             refuse();
         }
-        let cap = (cap as u32).max(4).next_power_of_two();
+        let cap = (cap as u32).max(LEAST).next_power_of_two();
         let l = Self::layout(cap);
         let bits = Self::bits_for(cap);
         // SAFETY: the size is not zero. Zeroes are empty index slots; what is above `len` is never read.
@@ -300,6 +302,10 @@ impl TableRef {
     /// Room for `cap` entries. Holes stay, when positions must.
     pub(crate) fn resize(&self, cap: usize, keep_positions: bool) {
         let old = self.get();
+        if old.cap == 0 {
+            // Nothing to keep, and nothing to give back.
+            return self.0.store(Table::make(cap), Release);
+        }
         if !keep_positions && old.live() < old.len() {
             return self.fill(cap.max(old.live()), old.iter());
         }

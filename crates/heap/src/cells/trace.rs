@@ -376,11 +376,7 @@ pub(crate) unsafe fn drop_cell(h: *mut Header) {
             // No racing reader can be at a dead cell: its buffers go at once, not to the retired ones.
             Kind::Str => (*(h as *mut StrObj)).buf.dispose(),
             Kind::Array => v.cell_unchecked::<ArrayObj>().alone().dispose(),
-            Kind::Hash => {
-                let t = &mut (*(h as *mut HashObj)).h;
-                t.dispose();
-                std::ptr::drop_in_place(t);
-            }
+            Kind::Hash => (*(h as *mut HashObj)).h.dispose(),
             Kind::Big => std::ptr::drop_in_place(&mut (*(h as *mut BigObj)).n),
             Kind::Object => (*(h as *mut ObjectObj)).ext.dispose(),
             Kind::Data => std::ptr::drop_in_place(&mut (*(h as *mut DataObj)).payload),

@@ -197,8 +197,8 @@ impl Heap {
     }
     /// A hash that takes over `h`.
     pub fn hash(&mut self, class: Value, h: HashData) -> Gc<HashObj> {
-        self.charge(128);
-        let h = self.put(HashObj { hdr: Header::new(class, Kind::Hash), h: Box::new(h) });
+        self.charge(32);
+        let h = self.put(HashObj { hdr: Header::new(class, Kind::Hash), h });
         self.born(h.val());
         h
     }

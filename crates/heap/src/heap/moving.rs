@@ -41,10 +41,10 @@ impl Heap {
             }
             Kind::Hash => {
                 let old = v.as_hash()?;
-                let new = self.like(h, HashObj { hdr: Header::new(h.class(), Kind::Hash), h: Box::default() }, 0);
+                let new = self.like(h, HashObj { hdr: Header::new(h.class(), Kind::Hash), h: HashData::default() }, 0);
                 new.hdr.x.set(h.x.get());
-                let all: HashData = self.edit(old).h.steal();
-                *self.edit(new).h = all;
+                let all = self.edit(old).h.steal();
+                self.edit(new).h = all;
                 new.val()
             }
             Kind::Object => {

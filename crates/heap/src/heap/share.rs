@@ -143,8 +143,6 @@ struct Coming<'a> {
     next: &'a mut Batch,
     /// Cells with something outside, which comes.
     far: Batch,
-    /// Hashes among those that were, whose tables come.
-    tables: Batch,
 }
 
 /// Cells that were given flags, and the flags they had. Fresh memory is dear, so an entry is short, and none is moved but the first
@@ -442,7 +440,7 @@ impl<const FREEZE: bool> Sharing<FREEZE> {
     /// Goes on with what is on the list.
     fn walk(&mut self, heap: &mut Heap) -> Met {
         let (mut here, mut next) = (Batch::new(), Batch::new());
-        let mut coming = Coming { here: &mut here, next: &mut next, far: Batch::new(), tables: Batch::new() };
+        let mut coming = Coming { here: &mut here, next: &mut next, far: Batch::new() };
         let mut steps = 0;
         let met = loop {
             if coming.here.n == 0 && self.grey.len() <= 1 && coming.far.n < BATCH {
@@ -476,28 +474,20 @@ impl<const FREEZE: bool> Sharing<FREEZE> {
     /// Nothing waits for its line: what waits for more is looked at. False: there is nothing.
     #[inline(never)]
     fn goes_on(&mut self, coming: &mut Coming) -> bool {
-        let some = coming.far.n + coming.tables.n > 0;
-        self.look_outside(&mut coming.far, &mut coming.tables);
+        let some = coming.far.n > 0;
+        self.look_outside(&mut coming.far);
         some || self.read_long()
     }
-    /// What lies outside of cells is here. Of Hashes it is their tables next.
+    /// What lies outside of cells is here.
     #[inline(always)]
-    fn look_outside(&mut self, far: &mut Batch, tables: &mut Batch) {
-        if tables.n > 0 {
-            tables.all().iter().for_each(|e| self.look_into_table(*e));
-            tables.n = 0;
-        }
-        if far.n > 0 {
-            far.all().iter().for_each(|e| self.look_into(*e, tables));
-            far.n = 0;
-        }
+    fn look_outside(&mut self, far: &mut Batch) {
+        far.all().iter().for_each(|e| self.look_into(*e));
+        far.n = 0;
     }
     /// What has not come yet waits on the list.
     #[inline(never)]
     fn put_back(&mut self, mut coming: Coming<'_>) {
-        while coming.far.n + coming.tables.n > 0 {
-            self.goes_on(&mut coming);
-        }
+        self.look_outside(&mut coming.far);
         for e in coming.next.all().iter().rev().chain(coming.here.all().iter().rev()) {
             self.grey.put(Value::from_bits(*e));
         }
@@ -505,9 +495,9 @@ impl<const FREEZE: bool> Sharing<FREEZE> {
     /// Looks at those that are here; the next ones are here then.
     #[inline(always)]
     fn look_at_all(&mut self, heap: &Heap, coming: &mut Coming) -> Option<Met> {
-        let Coming { here, next, far, tables } = coming;
+        let Coming { here, next, far } = coming;
         self.done.want(BATCH);
-        self.look_outside(far, tables);
+        self.look_outside(far);
         for (i, e) in here.all().iter().enumerate() {
             // SAFETY: one more at most for each that is here; there is room in the log for all of them.
             if let Some(met) = unsafe { self.look_at(heap, Value::from_bits(*e), far) } {
@@ -564,6 +554,10 @@ impl<const FREEZE: bool> Sharing<FREEZE> {
         h.flags.store(f | all, Release);
         if !out.is_null() {
             prefetch(out);
+            if kind == Kind::Hash {
+                // A small one's entries end in the next line.
+                prefetch(out.wrapping_add(64));
+            }
             // SAFETY: there is room.
             unsafe { far.put(v.bits() | if counted { COUNTED } else { 0 }) };
             return None;
@@ -585,19 +579,12 @@ impl<const FREEZE: bool> Sharing<FREEZE> {
     }
     /// What lies outside the cell is in the cache.
     #[inline(always)]
-    fn look_into(&mut self, e: u64, tables: &mut Batch) {
+    fn look_into(&mut self, e: u64) {
         let v = Value::from_bits(e & !COUNTED);
         // SAFETY: only cells come here, whose kind names the layout; nobody else stores into this one ([`Sharing::new`]; what is published was private).
         unsafe {
             match (*(v.bits() as *const Header)).kind {
-                Kind::Hash => {
-                    let o = v.cell_unchecked::<HashObj>();
-                    // A small one's entries end in the next line.
-                    prefetch(o.h.memory());
-                    prefetch(o.h.memory().wrapping_add(64));
-                    // None was there before those that were far away, which are no more than a batch.
-                    tables.put(e);
-                }
+                Kind::Hash => self.look_into_table(e),
                 Kind::Array => {
                     let o = v.cell_unchecked::<ArrayObj>();
                     let all = o.unraced();
@@ -613,7 +600,6 @@ impl<const FREEZE: bool> Sharing<FREEZE> {
             }
         }
     }
-    /// A Hash's table is in the cache, too.
     #[inline(always)]
     fn look_into_table(&mut self, e: u64) {
         // SAFETY: such entries are Hashes.

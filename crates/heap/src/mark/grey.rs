@@ -314,7 +314,7 @@ impl Slots {
         let place = self.buffer.place()?;
         if let Some(h) = self.owner.cell::<HashObj>() {
             let to = self.to.min(h.h.slots());
-            return (h.h.memory().addr() == place).then(|| Range::Entries(&*h.h, self.from.min(to), to, self.owner));
+            return (h.h.memory().addr() == place).then(|| Range::Entries(&h.h, self.from.min(to), to, self.owner));
         }
         let (now, first, used) = self.owner.cell::<ArrayObj>()?.slots()?;
         // What has gone meanwhile need not be looked at; what has come was told to the barrier.

@@ -77,6 +77,9 @@ impl Cx {
     /// `h[key] = val` for a plain key. `Miss` when it is not plain; raises when a key is added during iteration.
     #[inline]
     pub fn hash_put(&mut self, h: Gc<HashObj>, key: Value, val: Value) -> Result<(), Exit> {
+        if !key.is_heap() && !key.is_flo() {
+            return self.hash_put_immediate(h, key, val);
+        }
         let hv = self.key_hash(h, key)?;
         match self.hash_find_with(h, key, hv)? {
             Some(i) => {
@@ -91,6 +94,25 @@ impl Cx {
             }
             None => self.hash_push(h, hv, key, val),
         }
+    }
+    /// The same for a Symbol, a small Integer, true, false or nil: its table hash and its equality are those of its bits, whether the
+    /// Hash compares by identity or not, and there is nothing to copy.
+    #[inline]
+    fn hash_put_immediate(&mut self, h: Gc<HashObj>, key: Value, val: Value) -> Result<(), Exit> {
+        let hv = spread(self.identity_hash(key));
+        let at = h.h.find(hv, |k| k == key);
+        if at.is_none() && h.h.iterating() > 0 {
+            return Err(self.added_while_iterating());
+        }
+        self.heap.before_store(h.val(), val);
+        match at {
+            Some(i) => self.heap.edit(h).h.set_val(i, val),
+            None => {
+                self.heap.edit(h).h.push(hv, key, val);
+                self.heap.charge(24);
+            }
+        }
+        Ok(())
     }
     /// May another thread be changing this String, unless it is locked? Then what is known of its bytes may be known of others.
     #[inline(always)]
@@ -109,7 +131,7 @@ impl Cx {
     /// Adds a key known to be absent; `hv` is its table hash. Unfrozen strings are copied.
     pub fn hash_push(&mut self, h: Gc<HashObj>, hv: u64, key: Value, val: Value) -> Result<(), Exit> {
         if h.h.iterating() > 0 {
-            return Err(self.runtime_error("can't add a new key into hash during iteration"));
+            return Err(self.added_while_iterating());
         }
         let key = if h.h.by_identity() { key } else { self.frozen_key(key) };
         self.heap.before_store(h.val(), key);
@@ -117,6 +139,11 @@ impl Cx {
         self.heap.edit(h).h.push(hv, key, val);
         self.heap.charge(24);
         Ok(())
+    }
+    #[cold]
+    #[inline(never)]
+    fn added_while_iterating(&mut self) -> Exit {
+        self.runtime_error("can't add a new key into hash during iteration")
     }
     /// A String key as a table keeps it: a frozen copy unless it is frozen already.
     pub(crate) fn frozen_key(&mut self, key: Value) -> Value {

@@ -209,7 +209,7 @@ impl Cx {
 
     /// A Hash with the same entries (keyword hashes handed on are copies).
     pub(crate) fn hash_dup(&mut self, h: Gc<HashObj>) -> Value {
-        let mut d = (*h.h).clone();
+        let mut d = h.h.clone();
         d.set_missing(Missing::NIL);
         self.heap.hash(self.k.hash.val(), d).val()
     }

@@ -222,6 +222,11 @@ impl Cx {
     pub(crate) fn hash_literal(&mut self, pairs: &[Value]) -> R {
         let v = self.hash();
         let Some(h) = v.as_hash() else { return Ok(v) };
+        let n = pairs.len() / 2;
+        if n > 1 {
+            // One alone is likely to get others.
+            self.heap.edit(h).h.reserve(n);
+        }
         for p in pairs.chunks_exact(2) {
             match self.hash_put(h, p[0], p[1]) {
                 Ok(()) => {}

@@ -203,7 +203,7 @@ fn replace(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
         return Err(cx.runtime_error("can't replace hash during iteration"));
     }
     cx.check_size(o.h.bytes())?;
-    let d: HashData = (*o.h).clone();
+    let d = o.h.clone();
     cx.heap.charge(d.bytes());
     before_entries(cx, h, d.iter());
     cx.heap.before_store(recv, d.missing().either());
@@ -350,7 +350,7 @@ fn ruby2_keywords_hash(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         let t = cx.describe_type(args[0]);
         return Err(cx.type_error(&format!("wrong argument type {t} (expected Hash)")));
     };
-    let d = (*h.h).clone();
+    let d = h.h.clone();
     let class = cx.real_class(args[0]).val();
     cx.heap.charge(d.bytes());
     let h = cx.heap.hash(class, d);

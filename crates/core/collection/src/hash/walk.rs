@@ -200,7 +200,7 @@ fn update(cx: &mut Cx, _: Value, args: &[Value]) -> R {
 fn copy(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     let h = cell(args[0])?;
     cx.check_size(h.h.bytes())?;
-    let mut d = (*h.h).clone();
+    let mut d = h.h.clone();
     d.set_missing(Missing::NIL);
     cx.heap.charge(d.bytes());
     Ok(cx.heap.hash(cx.k.hash.val(), d).val())

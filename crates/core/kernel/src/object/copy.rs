@@ -76,7 +76,7 @@ fn copy(cx: &mut Cx, v: Value) -> R {
         }
         Some(Kind::Hash) => {
             let Some(h) = v.as_hash() else { return Ok(Value::UNDEF) };
-            let d = (*h.h).clone();
+            let d = h.h.clone();
             let bytes = d.bytes();
             cx.heap.charge(bytes);
             cx.heap.hash(cv, d).val()
