@@ -554,10 +554,8 @@ impl<const FREEZE: bool> Sharing<FREEZE> {
         h.flags.store(f | all, Release);
         if !out.is_null() {
             prefetch(out);
-            if kind == Kind::Hash {
-                // A small one's entries end in the next line.
-                prefetch(out.wrapping_add(64));
-            }
+            // What is small, and few are smaller than a line, ends in the next one.
+            prefetch(out.wrapping_add(64));
             // SAFETY: there is room.
             unsafe { far.put(v.bits() | if counted { COUNTED } else { 0 }) };
             return None;
