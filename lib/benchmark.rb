@@ -130,7 +130,7 @@ module Benchmark
       print res.format
       res
     end.inject(Tms.new) { |sum, t| sum + t }
-    puts ets.format("total: %tsec").rjust(width + CAPTION.length + 2, "-")
+    puts ets.format(" total: %tsec").rjust(width + CAPTION.length, "-")
     print "\n" + " " * width + CAPTION
     job.list.map do |label, item|
       GC.start
