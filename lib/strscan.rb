@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Scans a string step by step. Positions are bytes; a match is kept as the byte
-# offsets of its groups relative to where the scan began.
+# offsets of its groups relative to where the scan began, or as its length where
+# it began there and has no groups: most have none, and need no Array.
 class StringScanner
   KumiSys::UNSHAREABLE << self
 
@@ -96,10 +97,45 @@ class StringScanner
 
   # --- scanning ---------------------------------------------------------------------
 
-  def scan(pattern) = run(pattern, true, true, true)
-  def match?(pattern) = run(pattern, false, false, true)
-  def skip(pattern) = run(pattern, true, false, true)
-  def check(pattern) = run(pattern, false, true, true)
+  # The first four are `run` written out for a Regexp: who scans does little else.
+  def scan(pattern)
+    @start = from = @pos
+    @match = stop = __scan(pattern, @string, from, true, @fixed)
+    return run(pattern, true, true, true) if false.equal?(stop)
+    @regexp = pattern
+    return unless stop
+    stop = stop[1] unless stop.is_a?(Integer)
+    @pos = from + stop
+    @string.byteslice(from, stop)
+  end
+
+  def skip(pattern)
+    @start = from = @pos
+    @match = stop = __scan(pattern, @string, from, true, @fixed)
+    return run(pattern, true, false, true) if false.equal?(stop)
+    @regexp = pattern
+    return unless stop
+    stop = stop[1] unless stop.is_a?(Integer)
+    @pos = from + stop
+    stop
+  end
+
+  def match?(pattern)
+    @start = from = @pos
+    @match = stop = __scan(pattern, @string, from, true, @fixed)
+    return run(pattern, false, false, true) if false.equal?(stop)
+    @regexp = pattern
+    stop && (stop.is_a?(Integer) ? stop : stop[1])
+  end
+
+  def check(pattern)
+    @start = from = @pos
+    @match = stop = __scan(pattern, @string, from, true, @fixed)
+    return run(pattern, false, true, true) if false.equal?(stop)
+    @regexp = pattern
+    stop && @string.byteslice(from, stop.is_a?(Integer) ? stop : stop[1])
+  end
+
   def scan_full(pattern, advance, return_string) = run(pattern, advance, return_string, true)
   def scan_until(pattern) = run(pattern, true, true, false)
   def exist?(pattern) = run(pattern, false, false, false)
@@ -157,42 +193,37 @@ class StringScanner
   end
 
   def matched_size
-    @match && @match[1] - @match[0]
+    (m = offsets) && m[1] - m[0]
   end
 
   def pre_match
-    @match && @string.byteslice(0, @start + @match[0])
+    (m = offsets) && @string.byteslice(0, @start + m[0])
   end
 
   def post_match
-    @match && @string.byteslice(@start + @match[1]..)
+    (m = offsets) && @string.byteslice(@start + m[1]..)
   end
 
   def [](i)
-    return nil unless @match
-    case i
-    when Symbol, String
-      raise IndexError, "undefined group name reference: #{i}" unless @regexp.is_a?(Regexp)
-      list = @regexp.named_captures[i.to_s]
-      raise IndexError, "undefined group name reference: #{i}" if list.nil?
-      list.reverse_each { |n| return group(n) if @match[n * 2] >= 0 }
-      nil
-    else
+    return unless (m = offsets)
+    unless i.is_a?(Integer)
+      return named_group(i, m) if i.is_a?(Symbol) || i.is_a?(String)
       j = Integer.try_convert(i)
-      raise TypeError, "no implicit conversion of #{i.nil? ? "nil" : i.class} into Integer" if j.nil?
+      if j.nil?
+        raise TypeError, i.nil? ? "no implicit conversion from nil to integer" : "no implicit conversion of #{i.class} into Integer"
+      end
       i = j
-      n = @match.size / 2
-      i += n if i < 0
-      i < 0 || i >= n ? nil : group(i)
     end
+    i += m.size / 2 if i < 0
+    i < 0 || i >= m.size / 2 ? nil : group(i)
   end
 
   def size
-    @match && @match.size / 2
+    (m = offsets) && m.size / 2
   end
 
   def captures
-    @match && (1...@match.size / 2).map { |i| group(i) }
+    (m = offsets) && (1...m.size / 2).map { |i| group(i) }
   end
 
   def values_at(*indices)
@@ -202,7 +233,7 @@ class StringScanner
   def named_captures
     return {} unless @regexp.is_a?(Regexp)
     @regexp.named_captures.to_h do |name, list|
-      n = @match && list.reverse.find { |i| @match[i * 2] >= 0 }
+      n = (m = offsets) && list.reverse.find { |i| m[i * 2] >= 0 }
       [name, n ? group(n) : nil]
     end
   end
@@ -234,14 +265,27 @@ class StringScanner
     @start = @pos
   end
 
+  def offsets
+    m = @match
+    m.is_a?(Integer) ? @match = [0, m] : m
+  end
+
+  def named_group(name, m)
+    list = @regexp.is_a?(Regexp) ? @regexp.named_captures[name.to_s] : nil
+    raise IndexError, "undefined group name reference: #{name}" if list.nil?
+    list.reverse_each { |n| return group(n) if m[n * 2] >= 0 }
+    nil
+  end
+
   def group(i)
-    from = @match[i * 2]
-    from < 0 ? nil : @string.byteslice(@start + from, @match[i * 2 + 1] - from)
+    m = offsets
+    from = m[i * 2]
+    from < 0 ? nil : @string.byteslice(@start + from, m[i * 2 + 1] - from)
   end
 
   def matched_bytes(n)
     @start = @pos
-    @match = [0, n]
+    @match = n
     @pos += n
   end
 
@@ -257,14 +301,14 @@ class StringScanner
       pattern = text(pattern) unless pattern.is_a?(String)
       @regexp = nil
       if anchored
-        @match = [0, pattern.bytesize] if __bytes_at?(@string, @pos, pattern)
+        @match = pattern.bytesize if __bytes_at?(@string, @pos, pattern)
       else
         at = __bytes_find(@string, @pos, pattern)
         @match = [at - @pos, at - @pos + pattern.bytesize] if at
       end
     end
-    return nil unless @match
-    stop = @match[1]
+    return nil unless (stop = @match)
+    stop = stop[1] unless stop.is_a?(Integer)
     @pos = @start + stop if advance
     give ? @string.byteslice(@start, stop) : stop
   end

@@ -7,11 +7,13 @@
 use crate::adapt::adapt;
 use crate::engine::{self, Limits, Program, SearchError, Walk};
 use crate::memo::Memo;
+use crate::memo::first::First;
 use crate::source::{Unescaped, unescape};
 use kumi_budget::Grow;
 use kumi_text::EncIndex;
 use kumi_text::encoding::CodeRange;
-use std::sync::{Arc, RwLock};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock, RwLock};
 
 /// Option bits, with Ruby's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
@@ -60,6 +62,8 @@ impl std::error::Error for RegexError {}
 /// plain search through the text takes.
 const SOON: u64 = 200_000;
 const SOON_PER_BYTE: u64 = 20;
+/// Matches at one place after which it is worth finding out what they begin with: that takes about as long as so many of them.
+const OFTEN: u32 = 500;
 
 /// Group offsets of a match, reusable: pair 0 is the whole match, (-1, -1) a group that
 /// took no part.
@@ -130,6 +134,9 @@ pub struct Regex {
     others: RwLock<Vec<(EncIndex, Arc<Program>)>>,
     /// Matchers that remember, for the encodings in which one was wanted; `None`: it cannot be had.
     memos: RwLock<Vec<(EncIndex, Option<Arc<Memo>>)>>,
+    /// How often it was matched at one place, about; and what a match begins with, where that was worth finding out.
+    tried: AtomicU32,
+    first: OnceLock<Option<First>>,
     names: Vec<(Vec<u8>, Vec<u32>)>,
     captures: usize,
     literal: Option<Vec<u8>>,
@@ -227,6 +234,8 @@ impl Regex {
             linear,
             others: RwLock::new(Vec::new()),
             memos: RwLock::new(Vec::new()),
+            tried: AtomicU32::new(0),
+            first: OnceLock::new(),
         })
     }
 
@@ -465,7 +474,39 @@ impl Regex {
     /// # Errors
     /// As [`search`](Self::search).
     pub fn match_at(&self, subject: &Subject<'_>, at: usize, limits: Limits<'_>, region: &mut Region) -> Result<bool, SearchError> {
+        if self.begins_nothing(subject, at) {
+            return Ok(false);
+        }
         Ok(self.find(subject, Walk::At(at), limits, region)?.is_some())
+    }
+
+    /// Is it certain without asking the engine that no match begins at `at`?
+    #[inline]
+    fn begins_nothing(&self, subject: &Subject<'_>, at: usize) -> bool {
+        match self.first.get() {
+            Some(None) => false,
+            Some(Some(first)) => {
+                // In another encoding the pattern may be none; broken text is searched as bytes.
+                let own = match subject.range {
+                    CodeRange::SevenBit => true,
+                    CodeRange::Broken => false,
+                    _ => matches!(subject.enc, EncIndex::UTF_8 | EncIndex::US_ASCII),
+                };
+                own && !subject.bytes.get(at).is_some_and(|b| first.may(*b))
+            }
+            None => {
+                // Counted by several threads at once it takes a few more.
+                let n = self.tried.load(Relaxed) + 1;
+                self.tried.store(n, Relaxed);
+                if n > OFTEN {
+                    let o = self.options;
+                    let flags = (o.has(Options::IGNORECASE), o.has(Options::EXTENDED), o.has(Options::MULTILINE));
+                    let find = || First::new(&self.engine_text, flags, self.primary_enc, &self.primary);
+                    self.first.get_or_init(|| if self.primary_enc.is_utf8() { find() } else { None });
+                }
+                false
+            }
+        }
     }
 
     /// A search that gives up when it seems to take long: `None`. In text of up to some 100 KB it has done at most some tenths of

@@ -124,3 +124,44 @@ fn what_goes_back_and_forth_ends() {
         assert_eq!(found, Ok(at), "{p}");
     }
 }
+
+/// After many matches at one place the engine is not asked where the first byte says no: the answers stay what they were.
+#[test]
+fn what_begins_no_match_is_told_by_its_first_byte() {
+    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(default);
+    let seed = number("KUMI_TEST_SEED", 1);
+    let mut r = Rand(seed);
+    let mut patterns: Vec<(String, Options)> =
+        include_str!("matches.tsv").lines().filter_map(|l| l.split('\t').next()).map(|p| (p.to_owned(), Options(0))).collect();
+    for _ in 0..number("KUMI_FUZZ_ROUNDS", 1000) {
+        let mut text = String::new();
+        pattern(&mut r, 2, &mut text);
+        patterns.push((text, Options([0, Options::IGNORECASE, Options::MULTILINE, Options::EXTENDED][r.below(4)])));
+    }
+    let alone = ["", "a", "é", "\n", "K", "k", "\u{212a}", "ß", "ſ"].map(str::to_owned);
+    let (mut no, mut yes) = (0, 0);
+    for (text, options) in patterns {
+        let make = || Regex::new(text.as_bytes(), options, EncIndex::UTF_8).ok();
+        let (Some(fresh), Some(warm)) = (make(), make()) else { continue };
+        let limits = Limits { steps: Some(100_000), ..Limits::default() };
+        for _ in 0..600 {
+            let _ = warm.match_at(&Subject::new(b"~", EncIndex::UTF_8), 0, limits, &mut Region::new());
+        }
+        let made = (0..6).map(|_| (0..r.below(7)).map(|_| r.one(&TEXTS)).collect::<String>());
+        for s in alone.iter().cloned().chain(made) {
+            for enc in [EncIndex::UTF_8, EncIndex::BINARY] {
+                for at in 0..=s.len() + 1 {
+                    let subject = Subject::new(s.as_bytes(), enc);
+                    let (mut a, mut b) = (Region::new(), Region::new());
+                    let want = fresh.match_at(&subject, at, limits, &mut a);
+                    assert_eq!(warm.match_at(&subject, at, limits, &mut b), want, "/{text}/{options:?} {s:?} {enc:?} at {at}, seed {seed}");
+                    if want == Ok(true) {
+                        assert_eq!(a, b, "/{text}/ {s:?} at {at}");
+                    }
+                    *(if want == Ok(true) { &mut yes } else { &mut no }) += 1;
+                }
+            }
+        }
+    }
+    assert!(no > 10_000 && yes > 5_000, "{no} {yes}");
+}

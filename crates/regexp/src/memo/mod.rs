@@ -7,6 +7,7 @@
 //! Invariant: what follows from a choice depends on the instruction, the place and `moved` alone: groups are written, never
 //! read. `moved` has a bit for each loop around the instruction whose body may match nothing: has this iteration consumed?
 
+pub(crate) mod first;
 mod parse;
 
 use crate::engine::{Limits, Program, SearchError, Walk};

@@ -35,17 +35,23 @@ fn find(r: &Regex, subject: &Subject<'_>, at: usize, anchored: bool, limits: Lim
 
 /// `__scan(re, str, pos, anchored, fixed)`: byte offsets `[from, to, ...]` of the groups relative
 /// to `pos` (-1 for groups that took no part), or nil. With `fixed` the string's start stays the
-/// start for anchors.
+/// start for anchors. `anchored`: only at `pos`; without groups the length alone, and false where `re` is no Regexp.
 fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
+    let (anchored, fixed) = (args[3].truthy(), args[4].truthy());
+    if anchored && args[0].as_data::<ReObj>().is_none() {
+        return Ok(Value::FALSE);
+    }
     let r = regex(cx, args[0])?;
     let s = cx.arg_str(args, 1)?;
     let pos = args[2].as_fix().unwrap_or(0).max(0) as usize;
     if pos > s.bytes().len() {
         return Ok(Value::NIL);
     }
-    let (anchored, fixed) = (args[3].truthy(), args[4].truthy());
     let cr = range(s);
-    let cr = if cr == CodeRange::SevenBit { cr } else { CodeRange::Unknown };
+    if cr == CodeRange::Broken {
+        return Err(cx.arg_error(&format!("invalid byte sequence in {}", enc(s).name())));
+    }
+    // Of the rest the same is said, as CRuby does: to look at all of it for each scan would take the square of the text's length.
     let (bytes, at) = if fixed { (s.bytes(), pos) } else { (&s.bytes()[pos..], 0) };
     let subject = Subject::with_range(bytes, enc(s), cr);
     if r.is_fixed_encoding() || cr != CodeRange::SevenBit {
@@ -79,6 +85,9 @@ fn scan(cx: &mut Cx, _: Value, args: &[Value]) -> R {
     }
     match found {
         Ok(true) => {
+            if let (true, [whole]) = (anchored, &region.groups[..]) {
+                return Ok(Value::fix(whole.1 as i64 - at as i64));
+            }
             let base = at as i64;
             let mut v = Vec::with_capacity(region.groups.len() * 2);
             for g in &region.groups {
