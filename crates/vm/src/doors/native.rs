@@ -225,6 +225,8 @@ pub struct Pending {
     pub(crate) ticketed: bool,
     /// It is no deadlock however long it lasts.
     pub forever: bool,
+    /// What is raised was raised before the first instruction of the frame: its line is that of the definition.
+    pub(crate) unbegun: bool,
     /// It is for what another node sends.
     pub(crate) awaits: bool,
     /// What a thread of its own is to do meanwhile.
@@ -249,6 +251,7 @@ impl Default for Pending {
             io: Watches::new(),
             ticketed: false,
             forever: false,
+            unbegun: false,
             awaits: false,
             aside: None,
             job: None,

@@ -21,6 +21,9 @@ pub(crate) const RETURN: u16 = 1;
 const INNER_LEVELS: usize = 12_000;
 const OUTER_LEVELS: usize = 4_000;
 
+/// `pc` of a frame in which no instruction was executed.
+const UNBEGUN: u32 = u32::MAX;
+
 /// One line of a backtrace.
 #[derive(Clone, Copy)]
 pub struct TraceEntry {
@@ -96,7 +99,14 @@ impl Cx {
     }
     /// The same for an exception: the binary's standard library is no more seen in it than the prelude.
     fn capture_error(&mut self, native: u32) -> Vec<TraceEntry> {
-        self.capture_from(self.fp(), self.pc, native, true)
+        let mut all = self.capture_from(self.fp(), self.pc, native, true);
+        if self.pending.unbegun
+            && let Some(first) = all.first_mut()
+            && first.iseq == self.fp().iseq() as *const ISeq as u64
+        {
+            first.pc = UNBEGUN;
+        }
+        all
     }
     fn capture_from(&self, f: Fp, pc: *const AtomicU64, native: u32, error: bool) -> Vec<TraceEntry> {
         let mut out = Vec::new();
@@ -208,7 +218,7 @@ impl Cx {
     pub(crate) fn describe_entry(&mut self, e: TraceEntry) -> (String, u32, String, String) {
         // SAFETY: a captured backtrace keeps its code (see `tables`); the low bit marks entries of natives.
         let q = unsafe { &*((e.iseq & !1) as *const ISeq) };
-        let line = q.line_at(e.pc);
+        let line = if e.pc == UNBEGUN { q.line } else { q.line_at(e.pc) };
         let path = q.path.to_string();
         let native = e.iseq & 1 == 1;
         let base = if native { self.label_name(e.method) } else { q.label.to_string() };

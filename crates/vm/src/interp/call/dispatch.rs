@@ -263,7 +263,10 @@ impl Cx {
                     if x == Exit::Raise {
                         self.fp = nf.0;
                         self.pc = q.code.as_ptr();
-                        return self.leaf_exit(x, 0);
+                        self.pending.unbegun = true;
+                        let o = self.leaf_exit(x, 0);
+                        self.pending.unbegun = false;
+                        return o;
                     }
                     return self.leaf_exit_to(x, dst, rflags);
                 }
