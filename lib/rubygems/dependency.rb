@@ -16,7 +16,7 @@ module Gem
       @name = name
       @type = type
       @prerelease = false
-      @requirement = Requirement.create(requirements.flatten)
+      @requirement = Requirement.create(*requirements.flatten)
     end
 
     def requirement = @requirement

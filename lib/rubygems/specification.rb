@@ -63,12 +63,12 @@ module Gem
       end
 
       def find_all_by_name(name, *requirements)
-        req = Requirement.create(requirements.flatten)
+        req = Requirement.create(*requirements.flatten)
         stubs_for(name).select { |s| req.satisfied_by?(s.version) }.map(&:to_spec)
       end
 
       def find_by_name(name, *requirements)
-        req = Requirement.create(requirements.flatten)
+        req = Requirement.create(*requirements.flatten)
         found = @active[name]
         return found if found && req.satisfied_by?(found.version)
         named = stubs_for(name)

@@ -44,10 +44,15 @@ Dir.mktmpdir do |dir|
   gem["bb", "2.4"]
   gem["bb", "3.0"]
   gem["cc", "1.0", { "bb" => ["< 2.3"] }]
+  gem["ee", "1.0", { "bb" => [">= 2.1", "< 3"] }]
   ruby = RbConfig.ruby
   [
     'require "aa"; p AA, Gem.loaded_specs.transform_values { |s| s.version.to_s }; require "bb"; p BB',
     'gem "aa", "1.0"; require "aa"; p AA; require "bb"; p BB',
+    'require "ee"; p EE; require "bb"; p BB',
+    'gem "ee", ">= 0.5", "< 2"; p Gem.loaded_specs.transform_values { |s| s.version.to_s }',
+    's = Gem::Specification.find_by_name("bb", Gem::Requirement.new(">= 2.1", "< 3")); p s.version.to_s, Gem::Dependency.new("bb", Gem::Requirement.new(">= 2.1", "< 3")).to_s',
+    'p Gem::Specification.find_all_by_name("bb", ">= 2.1", "< 3").map { |s| s.version.to_s }',
     'gem "bb", "2.0"; p gem("bb"); require "bb"; p BB; begin; gem "aa"; rescue Gem::LoadError => e; p e.class; end; p Gem.loaded_specs.keys',
     'gem "aa", "1.9"; begin; require "cc"; rescue LoadError => e; p e.class.ancestors.include?(LoadError); end',
     'begin; require "dd"; rescue LoadError => e; p e.message, e.path; end',
