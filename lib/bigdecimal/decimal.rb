@@ -451,7 +451,7 @@ module BigDecimal::Decimal
     if m.nil? || (m[2].nil? && m[3].nil?)
       return ZERO if loose
       return nil unless raising
-      raise ArgumentError, "invalid value for BigDecimal(): #{text.force_encoding(Encoding::UTF_8).inspect}"
+      raise ArgumentError, "invalid value for BigDecimal(): #{text.dup.force_encoding(Encoding::UTF_8).inspect}"
     end
     front = m[2].to_s.delete("_")
     back = m[3].to_s.delete("_")

@@ -38,7 +38,7 @@ class DateTime < Date
     end
   end
 
-  def self.now(start = ITALY) = Time.now.to_datetime.new_start(start)
+  def self.now(start = ITALY) = Time.now.to_datetime.new_start(start).__send__(:as, self)
 
   singleton_class.undef_method :today
 
@@ -91,6 +91,10 @@ class DateTime < Date
     jd, part = Calendar.split(local)
     self.class.__send__(:from_parts, jd, part, seconds, @start)
   end
+
+  # The same moment as one of a subclass.
+  def as(kind) = kind.__send__(:from_parts, @jd, @part, @offset, @start)
+  private :as
 
   def to_datetime = self
   def to_date = Date.__send__(:from_parts, @jd, 0, 0, @start)

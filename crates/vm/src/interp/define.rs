@@ -13,9 +13,9 @@ use kumi_heap::*;
 use std::sync::Arc;
 
 impl Cx {
-    /// Where `def` in this frame goes.
+    /// Where `def` in this frame goes: in a method where it would go beside the method, so in one of a class (`def self.m`) to the class.
     pub(crate) fn definee(&mut self, fp: Fp) -> Result<Gc<ClassObj>, Exit> {
-        let mut c = fp.cref().cell::<CrefObj>();
+        let mut c = self.lexical_cref(fp).cell::<CrefObj>();
         while let Some(x) = c {
             if !x.definee.is_nil() {
                 if let Some(s) = self.singleton_class(x.definee) {
@@ -58,7 +58,7 @@ impl Cx {
             return self.leaf_exit(x, dst);
         }
         let q = fp.iseq().children[child].clone();
-        let bits = if self.current_method(fp).is_some() { 0 } else { fp.cref().cell::<CrefObj>().map_or(0, |c| c.hdr.x.get()) };
+        let bits = default_bits(fp);
         let special = matches!(
             self.syms.name(name),
             b"initialize" | b"initialize_copy" | b"initialize_clone" | b"initialize_dup" | b"respond_to_missing?"
@@ -469,10 +469,7 @@ impl Cx {
     /// Visibility and module_function in force in the nearest user frame.
     pub(crate) fn default_visibility(&mut self) -> (Vis, bool) {
         let Some(f) = self.user_frame() else { return (Vis::Public, false) };
-        if self.current_method(f).is_some() {
-            return (Vis::Public, false);
-        }
-        let bits = f.cref().cell::<CrefObj>().map_or(0, |c| c.hdr.x.get());
+        let bits = default_bits(f);
         let v = match bits & CrefObj::VISIBILITY {
             CrefObj::PRIVATE => Vis::Private,
             CrefObj::PROTECTED => Vis::Protected,
@@ -480,6 +477,12 @@ impl Cx {
         };
         (v, bits & CrefObj::MODULE_FUNC != 0)
     }
+}
+
+/// What `private` and its like have set for the place in which `f` runs: a class's body, an evaluated text or a block that is
+/// evaluated for a module, also within a method. A method's own place has nothing of the kind.
+fn default_bits(f: Fp) -> u16 {
+    f.cref().cell::<CrefObj>().filter(|c| c.hdr.aux.get() == CrefObj::NO_METHOD).map_or(0, |c| c.hdr.x.get())
 }
 
 /// Fills a "{}" in the message of the pending exception with the class of a value.
