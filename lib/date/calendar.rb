@@ -38,6 +38,7 @@ class Date
     def <=>(other)
       case other
       when Infinity then d <=> other.d
+      when Float then other.infinite? ? d <=> other.infinite? : d
       when Numeric then d
       else
         begin
@@ -62,8 +63,8 @@ class Date
     end
   end
 
-  JULIAN = Infinity.new
-  GREGORIAN = -Infinity.new
+  JULIAN = Float::INFINITY
+  GREGORIAN = -Float::INFINITY
 
   # Conversions between Julian day numbers and calendars. `sg` is the first Julian
   # day of the Gregorian calendar: a number, or an infinity of either sign.

@@ -86,7 +86,8 @@ class Date
     end
   end
 
-  attr_reader :jd, :start
+  attr_reader :jd
+  def start = Calendar.start_value(@start).to_f
 
   def initialize_copy(other)
     set_parts(*other.__send__(:parts))
