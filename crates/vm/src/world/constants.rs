@@ -10,13 +10,20 @@ use std::sync::atomic::Ordering::*;
 impl Cx {
     pub(super) fn put_const(&mut self, scope: Gc<ClassObj>, s: Sym, value: Value) {
         let d = &mut self.heap.edit(scope).data;
-        let (autoload, loading) = match d.consts.get_mut(&s) {
-            Some(k) if k.loading != 0 => (k.autoload.take(), k.loading),
-            _ => (None, 0),
-        };
-        if d.consts.insert(s, Const { value, autoload, loading, private: false, deprecated: false, file: None, line: 0 }).is_none() {
-            d.const_order.push(s);
+        let mut new = Const { value, autoload: None, loading: 0, private: false, deprecated: false, file: None, line: 0 };
+        match d.consts.get_mut(&s) {
+            // It is set again since its class got a name.
+            Some(k) if k.value == value => return,
+            Some(k) => {
+                // A name that was made private stays so until it is removed.
+                new.private = k.private;
+                if k.loading != 0 {
+                    (new.autoload, new.loading) = (k.autoload.take(), k.loading);
+                }
+            }
+            None => d.const_order.push(s),
         }
+        d.consts.insert(s, new);
     }
     /// Sets a constant, naming an anonymous class or module by it.
     pub fn set_const(&mut self, scope: Gc<ClassObj>, name: Sym, value: Value) {
