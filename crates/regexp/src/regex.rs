@@ -64,6 +64,8 @@ const SOON: u64 = 200_000;
 const SOON_PER_BYTE: u64 = 20;
 /// Matches at one place after which it is worth finding out what they begin with: that takes about as long as so many of them.
 const OFTEN: u32 = 500;
+/// A search through so many bytes is worth one of those.
+const BYTES: usize = 64;
 
 /// Group offsets of a match, reusable: pair 0 is the whole match, (-1, -1) a group that
 /// took no part.
@@ -134,7 +136,7 @@ pub struct Regex {
     others: RwLock<Vec<(EncIndex, Arc<Program>)>>,
     /// Matchers that remember, for the encodings in which one was wanted; `None`: it cannot be had.
     memos: RwLock<Vec<(EncIndex, Option<Arc<Memo>>)>>,
-    /// How often it was matched at one place, about; and what a match begins with, where that was worth finding out.
+    /// How often it was matched at one place, about, or how far it was searched for; and what a match begins with, where that was worth finding out.
     tried: AtomicU32,
     first: OnceLock<Option<First>>,
     names: Vec<(Vec<u8>, Vec<u32>)>,
@@ -451,6 +453,15 @@ impl Regex {
         if start > range_end || range_end > subject.bytes.len() {
             return Ok(None);
         }
+        let rest = &subject.bytes[start..range_end];
+        let mut start = start;
+        if let Some(first) = self.first(subject, (rest.len() / BYTES) as u32) {
+            // What stands before it begins no match; at the end of the text nothing does.
+            match first.next(rest, subject.range == CodeRange::SevenBit) {
+                Some(n) => start += n,
+                None => return Ok(None),
+            }
+        }
         self.find(subject, Walk::Forward(start, range_end), limits, region)
     }
 
@@ -474,39 +485,39 @@ impl Regex {
     /// # Errors
     /// As [`search`](Self::search).
     pub fn match_at(&self, subject: &Subject<'_>, at: usize, limits: Limits<'_>, region: &mut Region) -> Result<bool, SearchError> {
-        if self.begins_nothing(subject, at) {
+        if let Some(first) = self.first(subject, 1)
+            && !subject.bytes.get(at).is_some_and(|b| first.may(*b))
+        {
             return Ok(false);
         }
         Ok(self.find(subject, Walk::At(at), limits, region)?.is_some())
     }
 
-    /// Is it certain without asking the engine that no match begins at `at`?
+    /// What its matches begin with in this subject, where that is known. `worth`: how much it would help, in matches at one place.
     #[inline]
-    fn begins_nothing(&self, subject: &Subject<'_>, at: usize) -> bool {
-        match self.first.get() {
-            Some(None) => false,
-            Some(Some(first)) => {
-                // In another encoding the pattern may be none; broken text is searched as bytes.
-                let own = match subject.range {
-                    CodeRange::SevenBit => true,
-                    CodeRange::Broken => false,
-                    _ => matches!(subject.enc, EncIndex::UTF_8 | EncIndex::US_ASCII),
-                };
-                own && !subject.bytes.get(at).is_some_and(|b| first.may(*b))
-            }
+    fn first(&self, subject: &Subject<'_>, worth: u32) -> Option<&First> {
+        let first = match self.first.get() {
+            Some(first) => first,
             None => {
                 // Counted by several threads at once it takes a few more.
-                let n = self.tried.load(Relaxed) + 1;
+                let n = self.tried.load(Relaxed).saturating_add(worth);
                 self.tried.store(n, Relaxed);
-                if n > OFTEN {
-                    let o = self.options;
-                    let flags = (o.has(Options::IGNORECASE), o.has(Options::EXTENDED), o.has(Options::MULTILINE));
-                    let find = || First::new(&self.engine_text, flags, self.primary_enc, &self.primary);
-                    self.first.get_or_init(|| if self.primary_enc.is_utf8() { find() } else { None });
+                if n <= OFTEN {
+                    return None;
                 }
-                false
+                let o = self.options;
+                let flags = (o.has(Options::IGNORECASE), o.has(Options::EXTENDED), o.has(Options::MULTILINE));
+                let find = || First::new(&self.engine_text, flags, self.primary_enc, &self.primary);
+                self.first.get_or_init(|| if self.primary_enc.is_utf8() { find() } else { None })
             }
-        }
+        };
+        // In another encoding the pattern may be none; broken text is searched as bytes.
+        let own = match subject.range {
+            CodeRange::SevenBit => true,
+            CodeRange::Broken => false,
+            _ => matches!(subject.enc, EncIndex::UTF_8 | EncIndex::US_ASCII),
+        };
+        first.as_ref().filter(|_| own)
     }
 
     /// A search that gives up when it seems to take long: `None`. In text of up to some 100 KB it has done at most some tenths of

@@ -158,6 +158,20 @@ fn what_begins_no_match_is_told_by_its_first_byte() {
                     if want == Ok(true) {
                         assert_eq!(a, b, "/{text}/ {s:?} at {at}");
                     }
+                    // A search from there on, and one to a bound.
+                    let whole = fresh.search(&subject, at, limits, &mut a);
+                    assert_eq!(
+                        warm.search(&subject, at, limits, &mut b),
+                        whole,
+                        "/{text}/{options:?} {s:?} {enc:?} from {at}, seed {seed}"
+                    );
+                    if matches!(whole, Ok(Some(_))) {
+                        assert_eq!(a, b, "/{text}/ {s:?} from {at}");
+                    }
+                    if at < s.len() && s.is_char_boundary(at + 1) {
+                        let part = fresh.search_range(&subject, at, at + 1, limits, &mut a);
+                        assert_eq!(warm.search_range(&subject, at, at + 1, limits, &mut b), part, "/{text}/ {s:?} in {at}, seed {seed}");
+                    }
                     *(if want == Ok(true) { &mut yes } else { &mut no }) += 1;
                 }
             }
