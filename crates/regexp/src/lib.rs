@@ -36,6 +36,7 @@
 //! - `adapt`: what Onigmo reads differently from Oniguruma, rewritten
 //! - `engine`: the door to the C library
 //! - `memo`: a matcher in linear time, for where the engine would take exponential time
+//! - `memo::first`: what a match may begin with
 
 #![deny(missing_docs)]
 
