@@ -99,6 +99,7 @@ class StringScanner
 
   # The first four are `run` written out for a Regexp: who scans does little else.
   def scan(pattern)
+    @match = nil
     @start = from = @pos
     @match = stop = __scan(pattern, @string, from, true, @fixed)
     return run(pattern, true, true, true) if false.equal?(stop)
@@ -110,6 +111,7 @@ class StringScanner
   end
 
   def skip(pattern)
+    @match = nil
     @start = from = @pos
     @match = stop = __scan(pattern, @string, from, true, @fixed)
     return run(pattern, true, false, true) if false.equal?(stop)
@@ -121,6 +123,7 @@ class StringScanner
   end
 
   def match?(pattern)
+    @match = nil
     @start = from = @pos
     @match = stop = __scan(pattern, @string, from, true, @fixed)
     return run(pattern, false, false, true) if false.equal?(stop)
@@ -129,6 +132,7 @@ class StringScanner
   end
 
   def check(pattern)
+    @match = nil
     @start = from = @pos
     @match = stop = __scan(pattern, @string, from, true, @fixed)
     return run(pattern, false, true, true) if false.equal?(stop)
@@ -267,7 +271,7 @@ class StringScanner
 
   def offsets
     m = @match
-    m.is_a?(Integer) ? @match = [0, m] : m
+    m.is_a?(Integer) ? [0, m] : m
   end
 
   def named_group(name, m)

@@ -32,3 +32,12 @@ verbose, $VERBOSE = $VERBOSE, nil
 class Named; Open = 4; end
 $VERBOSE = verbose
 puts t { Named::Open }
+
+module Old
+  A = 1
+  deprecate_constant :A
+end
+Warning[:deprecated] = true
+def Warning.warn(m, **) = puts(m[/warning: (.*)/, 1])
+module Old; A = 3; end
+puts t { Old::A }

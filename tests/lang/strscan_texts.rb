@@ -47,3 +47,10 @@ t { s.scan(nil) }
 t { s.scan(:a) }
 t { s.terminate; [s.scan(/x*/), s.scan(/x/), s.scan(/\z/), s.pos] }
 t { s.string.replace("ab"); [s.scan(/a/), s.pos, s.check("a")] }
+# What raises leaves no match, and a frozen one tells of its match.
+s = StringScanner.new("abc déf")
+s.scan(/abc /)
+t { s.scan(Regexp.new("\xE9".dup.force_encoding("ISO-8859-1"))) }
+t { [s.matched?, s.matched, s.pre_match] }
+t { begin; s.unscan; rescue => e; e.class; end }
+t { s.scan(/\w+/); s.freeze; [s.matched, s.pre_match, s.post_match, s[0], s[-1], s[1], s.size, s.captures] }

@@ -63,3 +63,26 @@ def functions
   end
 end
 p functions.f, functions.instance_methods
+
+# A method whose body is a block has the visibility of the block's place.
+class ByBlock
+  define_method(:before) { def defined_before = 1 }
+  private
+  define_method(:after) { def defined_after = 1 }
+  public
+  def by_def = (def defined_by_def = 1)
+  private
+  def last = 1
+end
+x = ByBlock.new
+x.before
+x.send(:after)
+x.by_def
+p ByBlock.private_instance_methods(false).sort, ByBlock.public_instance_methods(false).sort
+module ByBlockModule
+  define_singleton_method(:make) { def made = 1 }
+  module_function
+  def other = 2
+end
+ByBlockModule.make
+p ByBlockModule.private_instance_methods.sort, ByBlockModule.singleton_methods.sort

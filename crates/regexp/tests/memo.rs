@@ -138,7 +138,12 @@ fn what_begins_no_match_is_told_by_its_first_byte() {
         pattern(&mut r, 2, &mut text);
         patterns.push((text, Options([0, Options::IGNORECASE, Options::MULTILINE, Options::EXTENDED][r.below(4)])));
     }
-    let alone = ["", "a", "é", "\n", "K", "k", "\u{212a}", "ß", "ſ"].map(str::to_owned);
+    // Under `i` a character of a bracket may stand for several, none of which is in it.
+    for p in ["[\\W_]+", "[\\H]", "[\\Hq]+", "[\\Wa]x?", "[^\\w\\s]|[\\W]", "[ab]+", "\\W", "f+", "ss", "s[st]"] {
+        patterns.push((p.to_owned(), Options(Options::IGNORECASE)));
+        patterns.push((format!("(?i)(?:{p})"), Options(0)));
+    }
+    let alone = ["", "a", "é", "\n", "K", "k", "\u{212a}", "ß", "ſ", "off", "h\u{331}", "ﬀ", "st", "ss"].map(str::to_owned);
     let (mut no, mut yes) = (0, 0);
     for (text, options) in patterns {
         let make = || Regex::new(text.as_bytes(), options, EncIndex::UTF_8).ok();

@@ -34,6 +34,9 @@ impl First {
         let (mut set, mut high) = ([0; 2], false);
         for k in kinds {
             let text = p.atoms.get(k)?;
+            if folding_class(text) {
+                return None;
+            }
             if let Some(b) = letter(text) {
                 set[b as usize / 64] |= 1 << (b % 64);
                 continue;
@@ -83,6 +86,13 @@ fn letter(text: &[u8]) -> Option<u8> {
         [b'\\', c] if b"./*+?()[]{}|^$-\\\"&".contains(&c) => Some(c),
         _ => None,
     }
+}
+
+/// A bracket without case, in which one character may stand for several that are not in it (`[\W]`, by way of a ligature).
+fn folding_class(text: &[u8]) -> bool {
+    let colon = text.iter().position(|b| *b == b':').unwrap_or(0);
+    let on = text[..colon].split(|b| *b == b'-').next().unwrap_or_default();
+    on.contains(&b'i') && text.get(colon + 1) == Some(&b'[')
 }
 
 /// Adds the kinds of characters that `n` may begin with; may it match nothing?

@@ -58,7 +58,7 @@ impl Cx {
             return self.leaf_exit(x, dst);
         }
         let q = fp.iseq().children[child].clone();
-        let bits = default_bits(fp);
+        let bits = self.default_bits(fp);
         let special = matches!(
             self.syms.name(name),
             b"initialize" | b"initialize_copy" | b"initialize_clone" | b"initialize_dup" | b"respond_to_missing?"
@@ -452,6 +452,26 @@ impl Cx {
         Ok(m)
     }
 
+    /// What `private` and its like have set for the place in which `f` runs: a class's body, an evaluated text or a block that is
+    /// evaluated for a module, also within a method. A method's own place has nothing of the kind, but that of one whose body is a block
+    /// has what the block's place has.
+    fn default_bits(&self, f: Fp) -> u16 {
+        let mut c = f.cref().cell::<CrefObj>();
+        while let Some(x) = c {
+            let (m, bits) = (x.hdr.aux.get(), x.hdr.x.get());
+            if m == CrefObj::NO_METHOD {
+                return bits;
+            }
+            if !matches!(self.methods[m as usize].body, Body::Proc(_)) {
+                break;
+            }
+            if bits & CrefObj::VISIBILITY != 0 {
+                return bits;
+            }
+            c = x.parent.cell::<CrefObj>();
+        }
+        0
+    }
     /// Default visibility for `def` in the nearest user frame.
     pub(crate) fn set_default_visibility(&mut self, vis: Vis, module_func: bool) {
         if let Some(f) = self.user_frame() {
@@ -469,7 +489,7 @@ impl Cx {
     /// Visibility and module_function in force in the nearest user frame.
     pub(crate) fn default_visibility(&mut self) -> (Vis, bool) {
         let Some(f) = self.user_frame() else { return (Vis::Public, false) };
-        let bits = default_bits(f);
+        let bits = self.default_bits(f);
         let v = match bits & CrefObj::VISIBILITY {
             CrefObj::PRIVATE => Vis::Private,
             CrefObj::PROTECTED => Vis::Protected,
@@ -477,12 +497,6 @@ impl Cx {
         };
         (v, bits & CrefObj::MODULE_FUNC != 0)
     }
-}
-
-/// What `private` and its like have set for the place in which `f` runs: a class's body, an evaluated text or a block that is
-/// evaluated for a module, also within a method. A method's own place has nothing of the kind.
-fn default_bits(f: Fp) -> u16 {
-    f.cref().cell::<CrefObj>().filter(|c| c.hdr.aux.get() == CrefObj::NO_METHOD).map_or(0, |c| c.hdr.x.get())
 }
 
 /// Fills a "{}" in the message of the pending exception with the class of a value.

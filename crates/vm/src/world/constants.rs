@@ -15,8 +15,8 @@ impl Cx {
             // It is set again since its class got a name.
             Some(k) if k.value == value => return,
             Some(k) => {
-                // A name that was made private stays so until it is removed.
-                new.private = k.private;
+                // A name that was made private or deprecated stays so until it is removed.
+                (new.private, new.deprecated) = (k.private, k.deprecated);
                 if k.loading != 0 {
                     (new.autoload, new.loading) = (k.autoload.take(), k.loading);
                 }
