@@ -208,6 +208,26 @@ pub(crate) fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool
         }
         match b {
             b'[' => {
+                if mode.ignorecase
+                    && mode.charset == Charset::Default
+                    && let Some((apart, others, n)) = negated_members(rest)
+                {
+                    // Without case the engine takes some of their members for what they stand for: a ligature, for its letters.
+                    out.extend_from_slice(b"(?:");
+                    for (k, c) in apart.iter().enumerate() {
+                        let bar = if k > 0 { "|" } else { "" };
+                        let one = short_class(*c, mode.charset).map_or(format!("\\{}", *c as char), |(set, _)| format!("[^{set}]"));
+                        out.extend_from_slice(format!("{bar}(?-i:{one})").as_bytes());
+                    }
+                    if !others.is_empty() {
+                        let class = [&b"["[..], &others, b"]"].concat();
+                        out.push(b'|');
+                        out.extend_from_slice(&adapt(&class, enc, mode.extended, true)?);
+                    }
+                    out.push(b')');
+                    i += n;
+                    continue;
+                }
                 class_depth = 1;
                 out.push(b);
                 i += 1;
@@ -293,6 +313,47 @@ pub(crate) fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool
         }
     }
     Ok(out)
+}
+
+/// The negated short classes (`\W \D \S \H`) among the members of the class that `rest` begins with, the other members, and its length; `None` where
+/// there are none, or the class is negated or made of others.
+fn negated_members(rest: &[u8]) -> Option<(Vec<u8>, Vec<u8>, usize)> {
+    let (mut apart, mut others) = (Vec::new(), Vec::new());
+    let mut i = 1;
+    if matches!(rest.get(1), Some(b'^' | b']')) {
+        return None;
+    }
+    loop {
+        match *rest.get(i)? {
+            b']' => break,
+            b'[' if rest[i..].starts_with(b"[:") => {
+                let n = memchr::memmem::find(&rest[i..], b":]")? + 2;
+                others.extend_from_slice(&rest[i..i + n]);
+                i += n;
+            }
+            b'[' => return None,
+            b'&' if rest.get(i + 1) == Some(&b'&') => return None,
+            b'\\' => {
+                let c = *rest.get(i + 1)?;
+                if !matches!(c, b'W' | b'D' | b'S' | b'H') {
+                    others.extend_from_slice(&rest[i..i + 2]);
+                } else if others.len() > 1 && others.last() == Some(&b'-')
+                    || rest.get(i + 2) == Some(&b'-') && rest.get(i + 3) != Some(&b']')
+                {
+                    // An end of a range: the engine's affair.
+                    return None;
+                } else {
+                    apart.push(c);
+                }
+                i += 2;
+            }
+            b => {
+                others.push(b);
+                i += 1;
+            }
+        }
+    }
+    (!apart.is_empty()).then_some((apart, others, i + 1))
 }
 
 /// Copies what right after `[` is not a closing bracket: `^`, then `]`.
