@@ -37,6 +37,7 @@ module Old
   A = 1
   deprecate_constant :A
 end
+$VERBOSE = false
 Warning[:deprecated] = true
 def Warning.warn(m, **) = puts(m[/warning: (.*)/, 1])
 module Old; A = 3; end
