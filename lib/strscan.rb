@@ -97,48 +97,20 @@ class StringScanner
 
   # --- scanning ---------------------------------------------------------------------
 
-  # The first four are `run` written out for a Regexp: who scans does little else.
   def scan(pattern)
-    @match = nil
-    @start = from = @pos
-    @match = stop = __scan(pattern, @string, from, true, @fixed)
-    return run(pattern, true, true, true) if false.equal?(stop)
-    @regexp = pattern
-    return unless stop
-    stop = stop[1] unless stop.is_a?(Integer)
-    @pos = from + stop
-    @string.byteslice(from, stop)
+    return unless (stop = here(pattern))
+    @pos = @start + stop
+    @string.byteslice(@start, stop)
   end
 
   def skip(pattern)
-    @match = nil
-    @start = from = @pos
-    @match = stop = __scan(pattern, @string, from, true, @fixed)
-    return run(pattern, true, false, true) if false.equal?(stop)
-    @regexp = pattern
-    return unless stop
-    stop = stop[1] unless stop.is_a?(Integer)
-    @pos = from + stop
+    return unless (stop = here(pattern))
+    @pos = @start + stop
     stop
   end
 
-  def match?(pattern)
-    @match = nil
-    @start = from = @pos
-    @match = stop = __scan(pattern, @string, from, true, @fixed)
-    return run(pattern, false, false, true) if false.equal?(stop)
-    @regexp = pattern
-    stop && (stop.is_a?(Integer) ? stop : stop[1])
-  end
-
-  def check(pattern)
-    @match = nil
-    @start = from = @pos
-    @match = stop = __scan(pattern, @string, from, true, @fixed)
-    return run(pattern, false, true, true) if false.equal?(stop)
-    @regexp = pattern
-    stop && @string.byteslice(from, stop.is_a?(Integer) ? stop : stop[1])
-  end
+  def match?(pattern) = here(pattern)
+  def check(pattern) = (stop = here(pattern)) && @string.byteslice(@start, stop)
 
   def scan_full(pattern, advance, return_string) = run(pattern, advance, return_string, true)
   def scan_until(pattern) = run(pattern, true, true, false)
@@ -291,6 +263,16 @@ class StringScanner
     @start = @pos
     @match = n
     @pos += n
+  end
+
+  # Where the match ends that begins here, counted from here. The position stays.
+  def here(pattern)
+    @match = nil
+    @start = @pos
+    @match = stop = __scan(pattern, @string, @start, true, @fixed)
+    return run(pattern, false, false, true) if false.equal?(stop)
+    @regexp = pattern
+    stop && (stop.is_a?(Integer) ? stop : stop[1])
   end
 
   # `advance`: move behind the match. `give`: answer the text, else its length.
