@@ -43,8 +43,8 @@ impl<T> Machine<T> {
             Next::Ends(Ok(done)) if self.is_copied(name) => self.await_copies(now, name, done),
             next => self.go_on(now, name, next),
         }
-        if let Some((key, of_put, simple)) = poked {
-            self.tried(now, &key, of_put, simple, found);
+        if let Some((key, of_put)) = poked {
+            self.tried(now, &key, of_put, found);
         }
     }
     fn go_on(&mut self, now: Time, name: u64, next: Next) {
@@ -113,6 +113,7 @@ impl<T> Machine<T> {
     }
     /// The store has given segments, under leases if they were taken.
     fn got(&mut self, now: Time, name: u64, entries: Vec<Entry>) {
+        let name = self.oldest(now, name);
         let Some(p) = self.calls.get_mut(&name) else { return };
         let Call::Get(ask) = &p.call else { return };
         let takes: Vec<usize> = (0..ask.inputs.len()).filter(|n| ask.inputs[*n].1 == Kind::Take).collect();

@@ -423,7 +423,7 @@ impl<T> Machine<T> {
         self.leaves_order(name, &p.call);
         self.leaves_slot(name, &p);
         if let Some(key) = &p.poked {
-            self.tries_no_more(key, &p);
+            self.tries_no_more(key, name, &p);
         }
         match &p.call {
             Call::Commit { leases, .. } => leases.iter().for_each(|l| self.forget_lease(*l)),

@@ -5,10 +5,14 @@
 //! is heard anew, those who wait look again: all who only peek, and of the others, in the order of their age, as many at a time as
 //! segments stand there. Puts under a key are done in the order in which they were made: each names the one before it to the store, and
 //! waits behind one that waits.
+//!
+//! Of takes that any segment does for, with leases of one length, the oldest that waits is served first, as soon as the channel is heard.
+//! Several may look at a time, and what comes between two of them is given to the younger: the older, which waits again by then, has it
+//! instead ([`Machine::oldest`]). For that none looks behind a younger one.
 
 use super::{How, MS, Machine, Step};
 use bytes::Bytes;
-use kumi_segments::{Call, KeyStats, Kind, Time};
+use kumi_segments::{Ask, Call, KeyStats, Kind, Time};
 use std::collections::BTreeSet;
 
 #[derive(Default)]
@@ -19,13 +23,13 @@ pub(super) struct Key {
     /// How many commands that had written when the channel was heard of last; `None`: it is not heard yet.
     heard: Option<u64>,
     takers: BTreeSet<u64>,
-    /// How many of them any segment would do for.
-    simple: usize,
+    /// Those of them that any segment does for, by the lengths of their leases.
+    simple: BTreeSet<(Lease, u64)>,
     peekers: BTreeSet<u64>,
     putters: BTreeSet<u64>,
-    /// Takers that look again now, and how many may.
-    trying: u64,
-    may: u64,
+    /// Takers that look now, and how many may. None looks while a younger one does.
+    trying: BTreeSet<u64>,
+    may: usize,
     /// A putter looks again.
     putting: bool,
     round: u64,
@@ -60,9 +64,20 @@ fn ordered(call: &Call<Bytes>) -> Option<&[u8]> {
     }
 }
 
+/// How long what is taken is leased; `None`: it is taken for good.
+type Lease = Option<Time>;
+
 /// A take of the head of one key: it can be served when any can.
-fn is_simple(call: &Call<Bytes>) -> bool {
-    matches!(call, Call::Get(ask) if matches!(ask.inputs[..], [(_, Kind::Take, None)]))
+struct Simple<'a> {
+    key: &'a [u8],
+    lease: Lease,
+    waits: bool,
+}
+
+fn simple(call: &Call<Bytes>) -> Option<Simple<'_>> {
+    let Call::Get(Ask { inputs, lease, wait }) = call else { return None };
+    let [(key, Kind::Take, None)] = &inputs[..] else { return None };
+    Some(Simple { key, lease: *lease, waits: *wait })
 }
 
 impl Key {
@@ -74,21 +89,22 @@ impl Key {
         }
     }
     fn add(&mut self, name: u64, call: &Call<Bytes>) {
-        if self.line(kind_of(call)).insert(name) && is_simple(call) {
-            self.simple += 1;
-        }
+        self.line(kind_of(call)).insert(name);
+        self.simple.extend(simple(call).map(|s| (s.lease, name)));
     }
     fn remove(&mut self, name: u64, call: &Call<Bytes>) {
-        if self.line(kind_of(call)).remove(&name) && is_simple(call) {
-            self.simple -= 1;
+        self.line(kind_of(call)).remove(&name);
+        if let Some(s) = simple(call) {
+            self.simple.remove(&(s.lease, name));
         }
     }
     /// Its channel is heard no more.
     fn is_cut(&mut self) {
-        (self.on, self.heard, self.trying, self.putting, self.may) = (None, None, 0, false, 0);
+        (self.on, self.heard, self.putting, self.may) = (None, None, false, 0);
+        self.trying.clear();
     }
     fn is_idle(&self) -> bool {
-        self.takers.is_empty() && self.peekers.is_empty() && self.putters.is_empty() && self.trying == 0 && !self.putting
+        self.takers.is_empty() && self.peekers.is_empty() && self.putters.is_empty() && self.trying.is_empty() && !self.putting
     }
 }
 
@@ -97,18 +113,20 @@ impl<T> Machine<T> {
     /// is something for this one.
     pub(super) fn joins_line(&mut self, name: u64) -> bool {
         let Some(p) = self.calls.get(&name) else { return false };
-        let (key, waits, takes) = match &p.call {
-            Call::Get(ask) if is_simple(&p.call) => (&ask.inputs[0].0, ask.wait, true),
-            Call::Put(put) if !put.store.update => (&put.store.key, put.wait, false),
+        let (key, waits, takes) = match (&p.call, simple(&p.call)) {
+            (_, Some(s)) => (s.key, s.waits, true),
+            (Call::Put(put), _) if !put.store.update => (&put.store.key[..], put.wait, false),
             _ => return false,
         };
-        let Some((key, k)) = self.keys.get_key_value(&key[..]).filter(|(_, k)| waits && k.on.is_some()) else { return false };
-        if if takes { k.simple == 0 } else { k.putters.is_empty() } {
-            return false;
-        }
+        let Some((key, k)) = self.keys.get_key_value(key).filter(|(_, k)| k.on.is_some()) else { return false };
+        let joins = waits && if takes { !k.simple.is_empty() } else { !k.putters.is_empty() };
         let key = key.clone();
-        self.stands(&key, name);
-        true
+        if joins {
+            self.stands(&key, name);
+        } else if takes {
+            self.looks(&key, name);
+        }
+        joins
     }
     /// A call is made. Puts that wait for room are done in the order in which they were made: each names the one before it to the store.
     pub(super) fn stands_in_order(&mut self, name: u64) {
@@ -155,6 +173,42 @@ impl<T> Machine<T> {
             self.idle.remove(&(at, key.clone()));
         }
     }
+    /// A taker looks now.
+    fn looks(&mut self, key: &Bytes, name: u64) {
+        let (Some(p), Some(k)) = (self.calls.get_mut(&name), self.keys.get_mut(key)) else { return };
+        k.remove(name, &p.call);
+        k.trying.insert(name);
+        (p.round, p.poked) = (k.round, Some(key.clone()));
+    }
+    /// Whose the segment is that the store has given this take: its own, unless an older one waits for the same. That one goes on
+    /// with what this one has asked for, and this one waits or asks anew.
+    pub(super) fn oldest(&mut self, now: Time, name: u64) -> u64 {
+        let Some(p) = self.calls.get(&name).filter(|p| p.token.is_some()) else { return name };
+        let Some(Simple { key, lease, waits }) = simple(&p.call) else { return name };
+        let Some((key, k)) = self.keys.get_key_value(key) else { return name };
+        let Some((_, older)) = k.simple.range((lease, 0)..(lease, name)).next().copied() else { return name };
+        let key = key.clone();
+        self.stops_waiting(now, &key, older);
+        let Some(mut p) = self.calls.remove(&name) else { return name };
+        if let Some(o) = self.calls.get_mut(&older) {
+            std::mem::swap(&mut p.number, &mut o.number);
+            std::mem::swap(&mut p.earlier, &mut o.earlier);
+            std::mem::swap(&mut p.again, &mut o.again);
+            o.step = Step::Sent;
+            (o.line, o.sent_at, o.first_sent) = (p.line, p.sent_at, o.first_sent.or(p.first_sent));
+        }
+        p.step = Step::Queued;
+        self.calls.insert(name, p);
+        if waits {
+            // There may be more.
+            self.stands(&key, name);
+            self.takers_look(now, &key);
+        } else {
+            self.looks(&key, name);
+            self.send(now, name);
+        }
+        older
+    }
     /// A call waits under a key no more.
     pub(super) fn stops_waiting(&mut self, now: Time, key: &Bytes, name: u64) {
         let (Some(p), Some(k)) = (self.calls.get(&name), self.keys.get_mut(key)) else { return };
@@ -196,6 +250,7 @@ impl<T> Machine<T> {
         }
         let line = self.line_of_key(key);
         let (Some(p), Some(k)) = (self.calls.get(&name), self.keys.get_mut(key)) else { return };
+        let (simple, hears) = (simple(&p.call).is_some(), k.heard.is_some());
         let again = match (k.heard, line) {
             // It was asked for before the channel was heard of, or elsewhere.
             (Some(from), _) => p.line.map(usize::from) != k.on || p.sent_at <= from,
@@ -209,18 +264,28 @@ impl<T> Machine<T> {
             }
             (None, _) => true,
         };
-        if again {
-            self.send(now, name);
-        } else {
-            self.stands(key, name);
-            self.set_due(now, key, due);
+        match again {
+            // As others may that have stood for longer.
+            true if simple && hears => {
+                self.stands(key, name);
+                self.takers_look(now, key);
+            }
+            true => self.send(now, name),
+            false => {
+                // There is nothing at all.
+                if let Some(k) = self.keys.get_mut(key).filter(|_| simple) {
+                    k.may = 0;
+                }
+                self.stands(key, name);
+                self.set_due(now, key, due);
+            }
         }
         self.may_be_idle(now, key);
     }
     fn set_due(&mut self, now: Time, key: &Bytes, due: Option<u64>) {
         let Some(k) = self.keys.get_mut(key) else { return };
         let Some(at) = due.map(|ms| now.saturating_add(ms.saturating_add(1).saturating_mul(MS))) else { return };
-        if k.due.is_some_and(|d| d <= at && d > now) {
+        if k.due.is_some_and(|d| d <= at) {
             return;
         }
         if let Some(d) = k.due.replace(at) {
@@ -242,7 +307,7 @@ impl<T> Machine<T> {
             return self.try_putters(now, &key);
         }
         let standing = std::str::from_utf8(payload).ok().and_then(|t| t.parse().ok()).unwrap_or(1);
-        self.try_again(now, &key, std::cmp::max(standing, 1));
+        self.try_again(now, &key, standing);
     }
     /// What was asked for before may have been answered before.
     fn heard_of(&mut self, key: &Bytes) {
@@ -259,29 +324,29 @@ impl<T> Machine<T> {
         self.try_putters(now, &key);
     }
     /// Those who wait for segments look again; so many of the takers at a time.
-    fn try_again(&mut self, now: Time, key: &Bytes, may: u64) {
-        self.rounds += 1;
+    fn try_again(&mut self, now: Time, key: &Bytes, may: usize) {
         let Some(k) = self.keys.get_mut(key) else { return };
-        k.round = self.rounds;
         k.may = may;
         for name in std::mem::take(&mut k.peekers) {
             self.send(now, name);
         }
-        self.try_takers(now, key);
+        self.takers_look(now, key);
         self.may_be_idle(now, key);
     }
+    /// A round in which the takers look, one at least.
+    fn takers_look(&mut self, now: Time, key: &Bytes) {
+        self.rounds += 1;
+        let Some(k) = self.keys.get_mut(key) else { return };
+        (k.round, k.may) = (self.rounds, k.may.max(1));
+        self.try_takers(now, key);
+    }
     fn try_takers(&mut self, now: Time, key: &Bytes) {
-        while let Some(k) = self.keys.get_mut(key).filter(|k| k.trying < k.may) {
+        while let Some(k) = self.keys.get_mut(key).filter(|k| k.trying.len() < k.may) {
             let round = k.round;
             let calls = &self.calls;
             let untried = |n: &&u64| calls.get(n).is_some_and(|p| p.round != round);
-            let Some(name) = k.takers.iter().find(untried).copied() else { break };
-            k.trying += 1;
-            if let Some(p) = self.calls.get_mut(&name) {
-                k.remove(name, &p.call);
-                p.round = round;
-                p.poked = Some(key.clone());
-            }
+            let Some(name) = k.takers.iter().find(untried).copied().filter(|n| k.trying.last() < Some(n)) else { break };
+            self.looks(key, name);
             self.send(now, name);
         }
     }
@@ -295,8 +360,9 @@ impl<T> Machine<T> {
         }
         self.send(now, name);
     }
-    /// What came of a call that looked again; it may have ended by it. `found`: what it looked for was there.
-    pub(super) fn tried(&mut self, now: Time, key: &Bytes, of_put: bool, simple: bool, found: bool) {
+    /// What came of a call that looked, as [`was_poked`](Self::was_poked) has told; it may have ended by it. `found`: what it looked
+    /// for was there.
+    pub(super) fn tried(&mut self, now: Time, key: &Bytes, of_put: bool, found: bool) {
         let Some(k) = self.keys.get_mut(key) else { return };
         if of_put {
             k.putting = false;
@@ -304,22 +370,23 @@ impl<T> Machine<T> {
                 self.try_putters(now, key);
             }
         } else {
-            k.trying = k.trying.saturating_sub(1);
-            k.may = match (found, simple) {
+            if found {
                 // There may be more.
-                (true, _) => k.may.saturating_sub(1).max(1),
-                // There is nothing at all.
-                (false, true) => 0,
-                (false, false) => k.may,
-            };
+                k.may = k.may.saturating_sub(1).max(1);
+            }
             self.try_takers(now, key);
         }
         self.may_be_idle(now, key);
     }
-    pub(super) fn was_poked(&mut self, name: u64) -> Option<(Bytes, bool, bool)> {
+    /// A call looks no more: its key, and is it a put?
+    pub(super) fn was_poked(&mut self, name: u64) -> Option<(Bytes, bool)> {
         let p = self.calls.get_mut(&name)?;
         let key = p.poked.take()?;
-        Some((key, matches!(p.call, Call::Put(_)), is_simple(&p.call)))
+        let of_put = matches!(p.call, Call::Put(_));
+        if let Some(k) = self.keys.get_mut(&key).filter(|_| !of_put) {
+            k.trying.remove(&name);
+        }
+        Some((key, of_put))
     }
 
     /// Nothing is heard on this line any more.
@@ -328,11 +395,13 @@ impl<T> Machine<T> {
         self.watches_are_cut(line);
     }
     /// A call that was to look again has not, and is over: others may.
-    pub(super) fn tries_no_more(&mut self, key: &Bytes, p: &super::Pending<T>) {
+    pub(super) fn tries_no_more(&mut self, key: &Bytes, name: u64, p: &super::Pending<T>) {
         let Some(k) = self.keys.get_mut(key) else { return };
         match kind_of(&p.call) {
             As::Putter => k.putting = false,
-            _ => k.trying = k.trying.saturating_sub(1),
+            _ => {
+                k.trying.remove(&name);
+            }
         }
         self.looks_soon(key);
     }
@@ -371,7 +440,7 @@ impl<T> Machine<T> {
     /// How many wait here.
     pub(super) fn count_waiting(&self, key: &[u8], stats: &mut KeyStats) {
         if let Some(k) = self.keys.get(key) {
-            stats.waiting = k.takers.len() + k.peekers.len() + k.trying as usize;
+            stats.waiting = k.takers.len() + k.peekers.len() + k.trying.len();
             stats.waiting_puts = k.putters.len() + usize::from(k.putting);
         }
     }

@@ -1,5 +1,6 @@
 //! A machine whose servers say anything: it does not panic, and each call ends once.
 
+use crate::words::{say, text};
 use bytes::Bytes;
 use kumi_chance::Chance;
 use kumi_redis::machine::{Broken, ClusterMap, Happened, Machine, News, Options, Side};
@@ -10,29 +11,6 @@ use std::collections::BTreeMap;
 
 const MS: Time = 1_000_000;
 const KEYS: [&[u8]; 4] = [b"a", b"b", b"{a}c", b""];
-
-/// A reply in the server's words.
-fn say(reply: &Reply, out: &mut Vec<u8>) {
-    let mut row = |mark: char, parts: &[Reply]| {
-        out.extend(format!("{mark}{}\r\n", parts.len()).bytes());
-        parts.iter().for_each(|p| say(p, out));
-    };
-    match reply {
-        Reply::List(l) => row('*', l),
-        Reply::Push(l) => row('>', l),
-        Reply::Line(b) => out.extend([b"+", &b[..], b"\r\n"].concat()),
-        Reply::Error(b) => out.extend([b"-", &b[..], b"\r\n"].concat()),
-        Reply::Number(n) => out.extend(format!(":{n}\r\n").bytes()),
-        Reply::Null => out.extend(b"_\r\n"),
-        Reply::Text(b) => {
-            out.extend(format!("${}\r\n", b.len()).bytes());
-            out.extend([&b[..], b"\r\n"].concat());
-        }
-    }
-}
-fn text(t: impl AsRef<[u8]>) -> Reply {
-    Reply::Text(Bytes::copy_from_slice(t.as_ref()))
-}
 
 struct World {
     chance: Chance,
