@@ -37,18 +37,22 @@ impl<T> Machine<T> {
             Reply::Error(e) => error(e),
             _ => read(p, &reply),
         };
-        let poked = self.was_poked(name);
+        let looked = self.has_looked(name);
         let found = !matches!(next, Next::Waits(..) | Next::Behind);
         match next {
             Next::Ends(Ok(done)) if self.is_copied(name) => self.await_copies(now, name, done),
             next => self.go_on(now, name, next),
         }
-        if let Some((key, of_put)) = poked {
-            self.tried(now, &key, of_put, found);
+        if let Some(looked) = looked {
+            self.tried(now, &looked, found);
         }
     }
     fn go_on(&mut self, now: Time, name: u64, next: Next) {
         let Some(p) = self.calls.get_mut(&name) else { return };
+        if let Next::Again | Next::Waits(..) | Next::Behind | Next::Got(_) = next {
+            // What it asks for next is another question.
+            (p.first_sent, p.again) = (None, false);
+        }
         match next {
             Next::Load => {
                 if let Some(line) = p.line.map(usize::from) {
@@ -57,7 +61,7 @@ impl<T> Machine<T> {
                 self.send(now, name);
             }
             Next::Again => {
-                (p.step, p.number, p.again) = (Step::Queued, 0, false);
+                (p.step, p.number) = (Step::Queued, 0);
                 p.late += 1;
                 p.earlier.clear();
                 if p.token.is_none() {
@@ -225,6 +229,7 @@ fn read<T>(p: &Pending<T>, reply: &Reply) -> Next {
         (Call::Put(_), _) => match reply.number() {
             Some(-1) => Next::Waits(0, None),
             Some(-2) => Next::Behind,
+            Some(n) if n < 0 => Next::Waits(0, u64::try_from(n.saturating_neg() - 3).ok()),
             Some(0) => Next::Ends(Ok(Done::Stored(None))),
             Some(i) if i > 0 => Next::Ends(Ok(Done::Stored(Some(i as u64)))),
             _ => nonsense(),

@@ -80,6 +80,9 @@ impl<T> Machine<T> {
         let slot = p.slot;
         let asks = p.asks();
         self.calls.insert(name, p);
+        if asks {
+            self.looks(name);
+        }
         let l = &mut self.lines[line];
         if asks {
             l.window.goes();
@@ -214,7 +217,8 @@ impl<T> Machine<T> {
                 self.lines[line].eval(Script::Limit, guard, 1, 1).part(&main(key)).number(*most);
             }
             Call::Stats(key) if p.how == How::Watch => {
-                self.lines[line].eval(Script::Watch, guard, 1, 1).part(&main(key)).number(super::watch::LONG);
+                let mut c = self.lines[line].eval(Script::Watch, guard, 2, 2);
+                c.part(&main(key)).part(registry.as_bytes()).number(super::watch::LONG).part(key);
             }
             Call::Stats(key) => {
                 self.lines[line].eval(Script::Stats, guard, 1, 0).part(&main(key));

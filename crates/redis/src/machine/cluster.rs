@@ -550,7 +550,8 @@ impl<T> Machine<T> {
         c.timers.first().map(|t| t.0).into_iter().chain(ask).chain(check).min()
     }
     fn has_trouble(&self) -> bool {
-        self.cluster.as_ref().is_some_and(|c| !c.held.is_empty()) || self.lines.iter().any(|l| l.at.is_some() && !l.is_ready())
+        let held = self.cluster.as_ref().is_some_and(|c| !c.held.is_empty());
+        held || self.lines.is_empty() || self.lines.iter().any(|l| l.at.is_some() && !l.is_ready())
     }
     pub(super) fn tick_cluster(&mut self, now: Time) {
         while let Some((_, slot)) = self.cluster.as_mut().and_then(|c| c.timers.first().copied().filter(|t| t.0 <= now)) {

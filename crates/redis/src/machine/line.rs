@@ -381,7 +381,6 @@ impl<T> Machine<T> {
                 }
                 Step::Confirms(..) | Step::Queued | Step::Waits(_) => {}
             }
-            p.poked = None;
         }
         self.subscriptions_are_cut(line);
         self.tidy.forget();
@@ -457,7 +456,9 @@ impl<T> Machine<T> {
                 Tag::Tidy if self.is_elsewhere(e) => return Ok(()),
                 _ => {}
             }
-            if let Some(t) = broken_by(e) {
+            // A put that others stand before; a server's own refusal of that name is a cluster's.
+            let early = matches!(tag, Tag::Call(..)) && e.starts_with(b"TRYAGAIN");
+            if let Some(t) = broken_by(e).filter(|_| !early) {
                 if let Tag::Call(..) = tag {
                     self.lines[line].calls.tags.push_front(tag);
                 }

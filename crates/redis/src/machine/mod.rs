@@ -317,6 +317,10 @@ impl<T> Machine<T> {
                 self.ended.push((token, Ok(Done::Ok)));
                 return 0;
             }
+            Call::Extend { leases, .. } if leases.is_empty() => {
+                self.ended.push((token, Ok(Done::Ok)));
+                return 0;
+            }
             // Who ends a lease renews it no more.
             Call::Commit { leases, .. } => leases.iter().for_each(|l| self.stop_renewing(*l)),
             Call::GiveBack { lease, .. } => self.stop_renewing(*lease),
@@ -422,9 +426,7 @@ impl<T> Machine<T> {
         self.rows.extend(p.row);
         self.leaves_order(name, &p.call);
         self.leaves_slot(name, &p);
-        if let Some(key) = &p.poked {
-            self.tries_no_more(key, name, &p);
-        }
+        self.looks_no_more(name, &p);
         match &p.call {
             Call::Commit { leases, .. } => leases.iter().for_each(|l| self.forget_lease(*l)),
             Call::GiveBack { lease, .. } => self.forget_lease(*lease),

@@ -8,7 +8,7 @@
 //!
 //! Of takes that any segment does for, with leases of one length, the oldest that waits is served first, as soon as the channel is heard.
 //! Several may look at a time, and what comes between two of them is given to the younger: the older, which waits again by then, has it
-//! instead ([`Machine::oldest`]). For that none looks behind a younger one.
+//! instead ([`Machine::oldest`]). For that none looks behind a younger one that is alike.
 
 use super::{How, MS, Machine, Step};
 use bytes::Bytes;
@@ -27,14 +27,25 @@ pub(super) struct Key {
     simple: BTreeSet<(Lease, u64)>,
     peekers: BTreeSet<u64>,
     putters: BTreeSet<u64>,
-    /// Takers that look now, and how many may. None looks while a younger one does.
+    /// Takers that look now because of what has come, and how many may.
     trying: BTreeSet<u64>,
     may: usize,
-    /// A putter looks again.
+    /// All looks that are under way that any segment does for. None begins to look while a younger one with a lease as long does.
+    looking: BTreeSet<(Lease, u64)>,
+    /// A putter looks again; there may be room for another meanwhile.
     putting: bool,
+    room: bool,
     round: u64,
     pub due: Option<Time>,
     idle: Option<Time>,
+}
+
+/// A call that was answered, and looks no more.
+pub(super) struct Looked {
+    key: Bytes,
+    /// It was to look because of what had come.
+    poked: bool,
+    of_put: bool,
 }
 
 /// So long after nobody waits under it a key's channel is heard no more.
@@ -100,11 +111,45 @@ impl Key {
     }
     /// Its channel is heard no more.
     fn is_cut(&mut self) {
-        (self.on, self.heard, self.putting, self.may) = (None, None, false, 0);
+        (self.on, self.heard, self.putting, self.room, self.may) = (None, None, false, false, 0);
         self.trying.clear();
     }
     fn is_idle(&self) -> bool {
-        self.takers.is_empty() && self.peekers.is_empty() && self.putters.is_empty() && self.trying.is_empty() && !self.putting
+        self.takers.is_empty()
+            && self.peekers.is_empty()
+            && self.putters.is_empty()
+            && self.trying.is_empty()
+            && self.looking.is_empty()
+            && !self.putting
+    }
+    /// The oldest taker that has not looked in this round, and may: `tried` says who has.
+    fn next_taker(&self, tried: impl Fn(u64) -> bool) -> Option<u64> {
+        // Where they are all alike nobody is older than who has to wait.
+        let alike = self.simple.len() == self.takers.len() && self.simple.first().map(|s| s.0) == self.simple.last().map(|s| s.0);
+        let behind = |lease: Lease, n: u64| self.looking.range((lease, n)..=(lease, u64::MAX)).next_back().is_some();
+        let lease = self.simple.first().map(|s| s.0);
+        for n in self.takers.iter().copied().filter(|n| !tried(*n)) {
+            let waits = if alike {
+                lease.is_some_and(|l| behind(l, n))
+            } else {
+                self.leases().any(|l| self.simple.contains(&(l, n)) && behind(l, n))
+            };
+            match waits {
+                false => return Some(n),
+                true if alike => return None,
+                true => {}
+            }
+        }
+        None
+    }
+    /// The lengths of leases that those who look have.
+    fn leases(&self) -> impl Iterator<Item = Lease> {
+        let mut next = self.looking.first().map(|l| l.0);
+        std::iter::from_fn(move || {
+            let one = next?;
+            next = self.looking.range((one, u64::MAX)..).find(|l| l.0 != one).map(|l| l.0);
+            Some(one)
+        })
     }
 }
 
@@ -123,8 +168,6 @@ impl<T> Machine<T> {
         let key = key.clone();
         if joins {
             self.stands(&key, name);
-        } else if takes {
-            self.looks(&key, name);
         }
         joins
     }
@@ -143,9 +186,12 @@ impl<T> Machine<T> {
                 self.puts.remove(key);
             }
         }
-        let waits = |k: &Key| !k.putters.is_empty() && !k.putting && k.heard.is_some();
-        if let Some(key) = self.keys.get_key_value(key).filter(|(_, k)| waits(k)).map(|(key, _)| key.clone()) {
-            self.looks_soon(&key);
+        let waits = |k: &Key| !k.putters.is_empty() && k.heard.is_some();
+        let Some((key, k)) = self.keys.get_key_value(key).filter(|(_, k)| waits(k)) else { return };
+        let (key, putting) = (key.clone(), k.putting);
+        match self.keys.get_mut(&key).filter(|_| putting) {
+            Some(k) => k.room = true,
+            None => self.looks_soon(&key),
         }
     }
     fn put_made_before(&self, key: &[u8], name: u64) -> Option<&super::Pending<T>> {
@@ -173,12 +219,12 @@ impl<T> Machine<T> {
             self.idle.remove(&(at, key.clone()));
         }
     }
-    /// A taker looks now.
-    fn looks(&mut self, key: &Bytes, name: u64) {
-        let (Some(p), Some(k)) = (self.calls.get_mut(&name), self.keys.get_mut(key)) else { return };
-        k.remove(name, &p.call);
-        k.trying.insert(name);
-        (p.round, p.poked) = (k.round, Some(key.clone()));
+    /// A call is sent that asks for segments.
+    pub(super) fn looks(&mut self, name: u64) {
+        let Some(Simple { key, lease, .. }) = self.calls.get(&name).and_then(|p| simple(&p.call)) else { return };
+        if let Some(k) = self.keys.get_mut(key) {
+            k.looking.insert((lease, name));
+        }
     }
     /// Whose the segment is that the store has given this take: its own, unless an older one waits for the same. That one goes on
     /// with what this one has asked for, and this one waits or asks anew.
@@ -204,7 +250,6 @@ impl<T> Machine<T> {
             self.stands(&key, name);
             self.takers_look(now, &key);
         } else {
-            self.looks(&key, name);
             self.send(now, name);
         }
         older
@@ -228,6 +273,11 @@ impl<T> Machine<T> {
         let mut closed = Vec::new();
         while let Some((_, key)) = self.idle.first().filter(|(at, _)| *at <= now).cloned() {
             self.idle.pop_first();
+            // Somebody may be looking by now.
+            if let Some(k) = self.keys.get_mut(&key).filter(|k| !k.is_idle()) {
+                k.idle = None;
+                continue;
+            }
             let Some(k) = self.keys.remove(&key) else { continue };
             self.channels.remove(&k.channel);
             if let Some(at) = k.due {
@@ -251,6 +301,7 @@ impl<T> Machine<T> {
         let line = self.line_of_key(key);
         let (Some(p), Some(k)) = (self.calls.get(&name), self.keys.get_mut(key)) else { return };
         let (simple, hears) = (simple(&p.call).is_some(), k.heard.is_some());
+        let of_put = kind_of(&p.call) == As::Putter;
         let again = match (k.heard, line) {
             // It was asked for before the channel was heard of, or elsewhere.
             (Some(from), _) => p.line.map(usize::from) != k.on || p.sent_at <= from,
@@ -269,6 +320,10 @@ impl<T> Machine<T> {
             true if simple && hears => {
                 self.stands(key, name);
                 self.takers_look(now, key);
+            }
+            true if of_put && hears => {
+                self.stands(key, name);
+                self.try_putters(now, key);
             }
             true => self.send(now, name),
             false => {
@@ -302,6 +357,10 @@ impl<T> Machine<T> {
     }
     pub(super) fn heard_message(&mut self, now: Time, channel: &Bytes, payload: &[u8]) {
         let Some(key) = self.channels.get(channel).cloned() else { return };
+        // Whoever waits looks once it is said to be heard.
+        if self.keys.get(&key).is_none_or(|k| k.heard.is_none()) {
+            return;
+        }
         self.heard_of(&key);
         if payload == b"r" {
             return self.try_putters(now, &key);
@@ -344,15 +403,22 @@ impl<T> Machine<T> {
         while let Some(k) = self.keys.get_mut(key).filter(|k| k.trying.len() < k.may) {
             let round = k.round;
             let calls = &self.calls;
-            let untried = |n: &&u64| calls.get(n).is_some_and(|p| p.round != round);
-            let Some(name) = k.takers.iter().find(untried).copied().filter(|n| k.trying.last() < Some(n)) else { break };
-            self.looks(key, name);
+            let Some(name) = k.next_taker(|n| calls.get(&n).is_none_or(|p| p.round == round)) else { break };
+            k.trying.insert(name);
+            if let Some(p) = self.calls.get_mut(&name) {
+                k.remove(name, &p.call);
+                (p.round, p.poked) = (round, Some(key.clone()));
+            }
             self.send(now, name);
         }
     }
     /// The oldest put that waits for room tries again.
     fn try_putters(&mut self, now: Time, key: &Bytes) {
-        let Some(k) = self.keys.get_mut(key).filter(|k| !k.putting) else { return };
+        let Some(k) = self.keys.get_mut(key) else { return };
+        k.room = k.putting;
+        if k.putting {
+            return;
+        }
         let Some(name) = k.putters.pop_first() else { return };
         k.putting = true;
         if let Some(p) = self.calls.get_mut(&name) {
@@ -360,17 +426,18 @@ impl<T> Machine<T> {
         }
         self.send(now, name);
     }
-    /// What came of a call that looked, as [`was_poked`](Self::was_poked) has told; it may have ended by it. `found`: what it looked
-    /// for was there.
-    pub(super) fn tried(&mut self, now: Time, key: &Bytes, of_put: bool, found: bool) {
+    /// What came of a call that looked ([`has_looked`](Self::has_looked)); it may have ended by it. `found`: what it looked for was
+    /// there.
+    pub(super) fn tried(&mut self, now: Time, looked: &Looked, found: bool) {
+        let Looked { key, poked, of_put } = looked;
         let Some(k) = self.keys.get_mut(key) else { return };
-        if of_put {
+        if *of_put {
             k.putting = false;
-            if found {
+            if found || k.room {
                 self.try_putters(now, key);
             }
         } else {
-            if found {
+            if found && *poked {
                 // There may be more.
                 k.may = k.may.saturating_sub(1).max(1);
             }
@@ -378,32 +445,59 @@ impl<T> Machine<T> {
         }
         self.may_be_idle(now, key);
     }
-    /// A call looks no more: its key, and is it a put?
-    pub(super) fn was_poked(&mut self, name: u64) -> Option<(Bytes, bool)> {
+    /// A call looks no more, for it was answered. `None`: nobody waits for that.
+    pub(super) fn has_looked(&mut self, name: u64) -> Option<Looked> {
         let p = self.calls.get_mut(&name)?;
-        let key = p.poked.take()?;
+        let poked = p.poked.take();
+        let simple = simple(&p.call).filter(|_| p.asks());
+        let key = match (&poked, &simple) {
+            (Some(key), _) => key.clone(),
+            (None, Some(s)) => self.keys.get_key_value(s.key)?.0.clone(),
+            (None, None) => return None,
+        };
         let of_put = matches!(p.call, Call::Put(_));
-        if let Some(k) = self.keys.get_mut(&key).filter(|_| !of_put) {
+        if let Some(k) = self.keys.get_mut(&key) {
             k.trying.remove(&name);
+            if let Some(s) = simple {
+                k.looking.remove(&(s.lease, name));
+            }
         }
-        Some((key, of_put))
+        Some(Looked { key, poked: poked.is_some(), of_put })
     }
 
     /// Nothing is heard on this line any more.
     pub(super) fn subscriptions_are_cut(&mut self, line: usize) {
-        self.keys.values_mut().filter(|k| k.on == Some(line)).for_each(Key::is_cut);
+        let mut cut = BTreeSet::new();
+        for (key, k) in self.keys.iter_mut().filter(|(_, k)| k.on == Some(line)) {
+            k.is_cut();
+            cut.insert(key.clone());
+        }
+        self.are_poked_no_more(&cut);
         self.watches_are_cut(line);
     }
-    /// A call that was to look again has not, and is over: others may.
-    pub(super) fn tries_no_more(&mut self, key: &Bytes, name: u64, p: &super::Pending<T>) {
-        let Some(k) = self.keys.get_mut(key) else { return };
-        match kind_of(&p.call) {
-            As::Putter => k.putting = false,
-            _ => {
-                k.trying.remove(&name);
+    /// Under these keys nobody looks because of what has come: their channels are cut.
+    fn are_poked_no_more(&mut self, cut: &BTreeSet<Bytes>) {
+        for p in self.calls.values_mut().filter(|p| p.poked.as_ref().is_some_and(|k| cut.contains(k))) {
+            p.poked = None;
+        }
+    }
+    /// A call is over, answered or not. If it was to look, others may.
+    pub(super) fn looks_no_more(&mut self, name: u64, p: &super::Pending<T>) {
+        let simple = simple(&p.call);
+        let key = p.poked.as_ref().or_else(|| self.keys.get_key_value(simple.as_ref()?.key).map(|(key, _)| key)).cloned();
+        let Some((key, k)) = key.and_then(|key| Some((key.clone(), self.keys.get_mut(&key)?))) else { return };
+        let looked = simple.is_some_and(|s| k.looking.remove(&(s.lease, name)));
+        if p.poked.is_some() {
+            match kind_of(&p.call) {
+                As::Putter => k.putting = false,
+                _ => {
+                    k.trying.remove(&name);
+                }
             }
         }
-        self.looks_soon(key);
+        if looked || p.poked.is_some() {
+            self.looks_soon(&key);
+        }
     }
     fn looks_soon(&mut self, key: &Bytes) {
         if let Some(at) = self.keys.get_mut(key).and_then(|k| k.due.replace(0)) {
@@ -421,9 +515,7 @@ impl<T> Machine<T> {
             k.is_cut();
             moved.insert(key.clone());
         }
-        for p in self.calls.values_mut().filter(|p| p.poked.as_ref().is_some_and(|k| moved.contains(k))) {
-            p.poked = None;
-        }
+        self.are_poked_no_more(&moved);
         cut
     }
     /// There is a connection, or keys have come to it: everybody who waits there looks again as soon as its channel is heard.

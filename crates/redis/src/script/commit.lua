@@ -31,8 +31,9 @@ else
     if last == number then return result end
     if last > number then return redis.error_reply('LATE a later call of this line was done') end
   end
-  call('HSET', rows, A[4], pack('>I8I8', number, 1))
-  if A[6] ~= '0' then call('PEXPIRE', rows, A[6]) end
+  local new, keep = call('HSET', rows, A[4], pack('>I8I8', number, 1)), A[6]
+  if keep == '0' and new == 1 and call('HLEN', rows) == 1 then keep = '3600000' end
+  if keep ~= '0' then call('PEXPIRE', rows, keep) end
 end
 local registry = K[leases + 2 * outputs + 2]
 local from

@@ -37,7 +37,8 @@ for n = 1, inputs do
     t = settle(b, t)
   end
   if ARGV[2 + 3 * n] == 't' then
-    -- The answer that had it was lost: it is as if nobody had seen it.
+    -- The answer that had it was lost: it is as if nobody had seen it. This call may miss something else and leave it.
+    local back
     for name in earlier:gmatch('%S+') do
       local lease = name .. '.' .. n
       local e = call('HGET', b .. 'h', lease)
@@ -47,8 +48,10 @@ for n = 1, inputs do
         call('HDEL', b .. 'h', lease)
         call('ZREM', b .. 't', 'l' .. lease)
         restore(b, t or now(), pack(ENTRY, place, index, ends, deliveries - 1, flags) .. e:sub(VALUE))
+        back = true
       end
     end
+    if back then came(b) end
   end
 end
 

@@ -14,7 +14,9 @@ end
 
 -- One long value makes a hash a table: a server searches a hash of short ones from its start, through hundreds of lines.
 local function remember(table, line, number, result, keep)
-  call('HSET', table, line, pack('>I8I8', number, result))
+  local new = call('HSET', table, line, pack('>I8I8', number, result))
+  -- A table that was to be kept by a call that failed.
+  if keep == '0' and new == 1 and call('HLEN', table) == 1 then keep = '3600000' end
   if keep ~= '0' then
     call('HSET', table, '', string.rep('-', 100))
     call('PEXPIRE', table, keep)
