@@ -150,7 +150,12 @@ impl Model {
     }
     fn is_full(&self, key: usize) -> bool {
         let k = &self.keys[key];
-        k.limit.is_some_and(|l| k.queue.len() + k.delayed.len() >= l)
+        self.is_kept(key) || k.limit.is_some_and(|l| k.queue.len() + k.delayed.len() >= l)
+    }
+    /// One has room there, and has not put yet.
+    fn is_kept(&self, key: usize) -> bool {
+        let has = |r: &Request| !r.over && r.stored == Some(None) && matches!(r.wish, Wish::Put(k, _) if k == key);
+        self.requests.iter().any(has)
     }
     /// Which segments an asker gets.
     fn choose(&self, inputs: &[(usize, Kind, Option<u64>)]) -> Option<Vec<u64>> {
@@ -261,6 +266,23 @@ impl Run {
         let ids: Vec<KeyId> = (0..4).map(|k| m.key(format!("key{k}").as_bytes())).collect();
         let model = Model { keys: (0..4).map(|_| Key::default()).collect(), ..Model::default() };
         Run { m, ids, model, now: 1000, c: Chance::new(seed), value: 0, woken: Vec::new(), held: Vec::new() }
+    }
+    /// A request that has room puts there, full or not. False: as [`Run::step`].
+    fn fill(&mut self, n: usize, id: RequestId) -> bool {
+        let (now, value) = (self.now, self.value());
+        let mut woken = std::mem::take(&mut self.woken);
+        let stored = self.m.fill(now, id, New::shared(value), &mut |w: &W| woken.push(*w));
+        self.woken = woken;
+        if !self.catch_up() {
+            return false;
+        }
+        let Wish::Put(key, _) = self.model.requests[n].wish else { panic!("it puts") };
+        self.model.requests[n].over = true;
+        let index = self.model.enter(now, key, value, None);
+        assert_eq!(stored.ok(), Some(Stored::At(index)));
+        self.settle();
+        self.compare();
+        true
     }
     fn value(&mut self) -> u64 {
         self.value += 1;
@@ -487,10 +509,14 @@ impl Run {
                     return true;
                 }
                 let n = self.c.below(self.model.requests.len() as u64) as usize;
-                let claimed = self.m.claim(self.model.requests[n].id.unwrap());
+                let id = self.model.requests[n].id.unwrap();
+                if self.c.percent(50) && !self.model.requests[n].over && self.model.requests[n].stored == Some(None) {
+                    return self.fill(n, id);
+                }
+                let claimed = self.m.claim(id);
                 let r = &mut self.model.requests[n];
                 match claimed {
-                    None => assert!(r.over || (r.answer.is_none() && r.stored.is_none())),
+                    None => assert!(r.over || (r.answer.is_none() && matches!(r.stored, None | Some(None)))),
                     Some(Claimed::Answers(a)) => {
                         let (got, Wish::Get(_, hold)) = (r.answer.take().unwrap(), r.wish.clone()) else { panic!() };
                         r.over = true;
@@ -498,7 +524,7 @@ impl Run {
                     }
                     Some(Claimed::Stored(s)) => {
                         r.over = true;
-                        assert_eq!(r.stored.take().unwrap().map(Stored::At), s);
+                        assert_eq!(r.stored.take().flatten().map(Stored::At), Some(s));
                     }
                 }
             }

@@ -224,7 +224,7 @@ impl Server {
                     self.hand_out(number, p, answers, holds, !new);
                 }
                 Claimed::Stored(s) => {
-                    let done = Done::Stored(s.and_then(index));
+                    let done = Done::Stored(index(s));
                     let otherwise = if new { Otherwise::Fails } else { Otherwise::Again(p.call, p.until) };
                     self.give(number, p.end, Ok(done), Given::default(), otherwise);
                 }

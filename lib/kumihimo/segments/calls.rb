@@ -25,13 +25,9 @@ module Kumihimo
         end
 
         def put(key, value, move, timeout, not_before, ttl)
+          return hand_over(key, value, timeout, not_before, ttl) if move && !__shareable(value)
+          value = Value.shared(value)
           bits = 0
-          if move
-            value = Value.owned(value)
-            bits = OWNED unless __shareable(value)
-          else
-            value = Value.shared(value)
-          end
           bits = how(bits) if @traces
           if __same(not_before, nil) && __same(ttl, nil)
             index = __seg_put(key, value, bits)
@@ -52,28 +48,59 @@ module Kumihimo
           put(key, value, move, timeout, not_before, ttl)
         end
 
+        # As put, of what can change. It is its giver's until it is stored.
+        def hand_over(key, value, timeout, not_before, ttl)
+          bits = OWNED
+          bits = how(bits) if @traces
+          delay = ttl_ns = nil
+          unless __same(not_before, nil) && __same(ttl, nil)
+            Clock.start
+            delay = delay_of(not_before)
+            ttl_ns = nanoseconds(ttl, "ttl")
+          end
+          index = __seg_put_moved(key, value, bits, delay, ttl_ns)
+          index = hand_into_room(key, value, timeout, [bits, delay, ttl_ns]) if __same(index, false)
+          index == true ? nil : index
+        rescue NotTransferable
+          # See put.
+          __seg_rehearse(value)
+          hand_over(key, value, timeout, not_before, ttl)
+        end
+
         def update(key, value, move, ttl)
           bits = UPDATE
-          if move
-            value = Value.owned(value)
-            bits |= OWNED unless __shareable(value)
+          moves = move && !__shareable(value)
+          if moves
+            bits |= OWNED
           else
             value = Value.shared(value)
           end
           bits = how(bits) if @traces
-          return __seg_put(key, value, bits) if __same(ttl, nil)
-          Clock.start
-          __seg_put_timed(key, value, bits, nil, nanoseconds(ttl, "ttl"))
+          unless __same(ttl, nil)
+            Clock.start
+            ttl_ns = nanoseconds(ttl, "ttl")
+          end
+          return __seg_put_moved(key, value, bits, nil, ttl_ns) if moves
+          __same(ttl, nil) ? __seg_put(key, value, bits) : __seg_put_timed(key, value, bits, nil, ttl_ns)
         rescue NotTransferable
           __seg_rehearse(value)
           update(key, value, move, ttl)
         end
 
-        def wait_for(key, take, after, timeout, whole)
+        # The block, if there is one, is called every so many seconds meanwhile.
+        def wait_for(key, take, after, timeout, whole, every = nil)
           deadline = KumiSys.deadline(timeout)
+          found = NOTHING
           begin
             request = __seg_ask(key, take, after, whole)
-            found = __seg_wait(request, deadline)
+            while every
+              look = KumiSys.deadline(every)
+              break if deadline && deadline <= look
+              found = __seg_wait(request, look)
+              break unless __same(found, NOTHING)
+              yield
+            end
+            found = __seg_wait(request, deadline) if __same(found, NOTHING)
           ensure
             __seg_leave(request)
           end
@@ -92,6 +119,20 @@ module Kumihimo
             found = stored unless __same(stored, nil)
           end
           return found == true ? nil : found unless __same(found, NOTHING)
+          raise TimeoutError, "no room under #{Segments.name_of(key).inspect} within #{timeout} s"
+        end
+
+        # Where a key has a limit. `how`: bits, delay, time to live.
+        def hand_into_room(key, value, timeout, how)
+          deadline = KumiSys.deadline(timeout || (__same(timeout, nil) ? nil : 0))
+          begin
+            request = __seg_room(key, nil, nil, nil, nil)
+            found = __seg_fill(request, deadline, key, value, how)
+          ensure
+            __seg_leave(request)
+          end
+          return found unless __same(found, NOTHING)
+          return false if __same(timeout, false)
           raise TimeoutError, "no room under #{Segments.name_of(key).inspect} within #{timeout} s"
         end
 

@@ -19,6 +19,14 @@ module Kumihimo
           __same(copied, value) ? moved : copied
         end
 
+        # The same of a put that may be in vain, by the block: then it is its giver's still.
+        def giving(value, options)
+          copied = options[:move] ? copy(value) : value
+          put = yield copied
+          Value.owned(value) unless __same(copied, value) || __same(put, false)
+          put
+        end
+
         # A copy of what consists of Strings, Arrays, Hashes, Structs and plain objects; whatever else it refers to is the same.
         def copy(value) = copied(value, {}.compare_by_identity)
 
@@ -49,9 +57,9 @@ module Kumihimo
 
       # Before a Manager's methods.
       module OfManager
-        def put(key, value, **options) = super(key, Stress.given(value, options), **options)
-        def put?(key, value, **options) = super(key, Stress.given(value, options), **options)
-        def update(key, value, **options) = super(key, Stress.given(value, options), **options)
+        def put(key, value, **options) = Stress.giving(value, options) { |given| super(key, given, **options) }
+        def put?(key, value, **options) = Stress.giving(value, options) { |given| super(key, given, **options) }
+        def update(key, value, **options) = Stress.giving(value, options) { |given| super(key, given, **options) }
         def peek(...) = Stress.copy(super)
         def take(...) = Stress.copy(super)
         def peek?(key, default = nil, **options) = Stress.taken(super(key, NONE, **options), default)
@@ -60,9 +68,9 @@ module Kumihimo
 
       # Before a Key's.
       module OfKey
-        def put(value, **options) = super(Stress.given(value, options), **options)
-        def put?(value, **options) = super(Stress.given(value, options), **options)
-        def update(value, **options) = super(Stress.given(value, options), **options)
+        def put(value, **options) = Stress.giving(value, options) { |given| super(given, **options) }
+        def put?(value, **options) = Stress.giving(value, options) { |given| super(given, **options) }
+        def update(value, **options) = Stress.giving(value, options) { |given| super(given, **options) }
         def peek(...) = Stress.copy(super)
         def take(...) = Stress.copy(super)
         def __take_item = Stress.copy(super)

@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub static TABLE: &[NativeDef] = &[
     leaf("__seg_put", 3, put),
     leaf("__seg_put_timed", 5, put_timed),
+    leaf("__seg_put_moved", 5, put_moved),
     leaf("__seg_limit", 2, limit),
     leaf("__seg_own", 1, own),
     leaf("__seg_export", 1, export),
@@ -102,11 +103,45 @@ fn store(cx: &mut Cx, key: Value, value: Value, bits: Value, delay: Value, ttl: 
         })
     })?;
     woken.wake(cx);
-    Ok(match stored {
-        Some(Stored::At(index)) => cx.uint(index),
-        Some(Stored::Later) => Value::TRUE,
-        None => Value::NIL,
-    })
+    Ok(stored.map_or(Value::NIL, |s| stored_value(cx, s)))
+}
+/// `__seg_put_moved(key, value, bits, delay, ttl)`: the same of a value that is handed over; it moves only where it is stored. false: the
+/// key has a limit, and room is to be asked for.
+fn put_moved(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let (bits, trace) = how(a[2]);
+    let limited = with_key(cx, made, a[0], Value::NIL, |inner, id| inner.node.manager().has_limit(id))?;
+    if limited && bits & UPDATE == 0 {
+        return Ok(Value::FALSE);
+    }
+    let (root, cell) = moved(cx, made, a[0], a[1])?;
+    let new = new_of(cell.traced(trace), bits, a[3], a[4]);
+    let timed = new.not_before.is_some() || new.ttl.is_some();
+    let (stored, woken) = with_key(cx, made, a[0], root, |inner, id| {
+        let now = if timed { clock::now() } else { inner.now() };
+        inner.act(|m, w| match bits & UPDATE != 0 {
+            true => m.update(now, id, new, w).map_or(Stored::Later, Stored::At),
+            false => m.put_anyway(now, id, new, w),
+        })
+    })?;
+    woken.wake(cx);
+    Ok(stored_value(cx, stored))
+}
+/// What is handed over under a key: its new root, and what is stored. Everything that can fail comes before it moves.
+pub fn moved(cx: &mut Cx, made: &'static Made, key: Value, value: Value) -> Result<(Value, Cell), Exit> {
+    let cell = cell_for(cx, made, key, value)?;
+    let root = cx.move_root(value)?;
+    cx.heap.publish(root);
+    // References to what stays are to the new root.
+    let cell = if cell.luggage().is_some() { Cell::of(root).encode(cx)? } else { cell.made_of(root) };
+    Ok((root, cell))
+}
+/// An index; true: it enters later.
+pub fn stored_value(cx: &mut Cx, stored: Stored) -> Value {
+    match stored {
+        Stored::At(index) => cx.uint(index),
+        Stored::Later => Value::TRUE,
+    }
 }
 /// `__seg_export(key)`: what is put there is encoded at once.
 fn export(cx: &mut Cx, _: Value, a: &[Value]) -> R {

@@ -6,10 +6,10 @@
 use crate::cell::Cell;
 use crate::encode::{FILL, Later};
 use crate::keys::{known, named, with_key};
-use crate::put::{UPDATE, cell_for, how, new_of, trace_value};
+use crate::put::{UPDATE, cell_for, how, moved, new_of, stored_value, trace_value};
 use crate::state::{Bell, Local, Made, Shared, made};
 use crate::{clock, leaf};
-use kumi_segments::{Answer, Asked, Back, Claimed, Hold, Input, Kind, LeaseId, Output, RequestId, Segment, Stale, Stored, Waiter};
+use kumi_segments::{Answer, Asked, Back, Claimed, Hold, Input, Kind, LeaseId, Output, RequestId, Segment, Stale, Waiter};
 use kumi_vm::*;
 use parking_lot::Mutex;
 use slotmap::{Key as _, KeyData};
@@ -22,6 +22,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_ask", 4, ask),
     leaf("__seg_ask_item", 1, ask_item),
     leaf("__seg_room", 5, room),
+    leaf("__seg_fill", 5, fill),
     leaf("__seg_hold", 1, hold),
     leaf("__seg_commit_held", 2, commit_held),
     leaf("__seg_give_back_held", 3, give_back_held),
@@ -263,7 +264,7 @@ impl Request {
         Request { shared: made.shared.clone(), bell: Arc::default(), id: Mutex::new(None), whole, peeks, spares, held: Box::default() }
     }
 }
-/// `__seg_room(key, value, bits, delay, ttl)`: a put that waits for room. bits nil: just room.
+/// `__seg_room(key, value, bits, delay, ttl)`: a put that waits for room. bits nil: just room, which `__seg_fill` puts into.
 fn room(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let request = Request::new(made, false, false, false);
@@ -284,6 +285,51 @@ fn room(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     })?;
     woken.wake(cx);
     Ok(v)
+}
+/// `__seg_fill(request, deadline, key, value, [bits, delay, ttl])`: waits until there is room, and hands the value over, which does not move
+/// before. Its index, or true, or the object that says that there was none in time.
+fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let made = made(cx)?;
+    let Some(r) = a[0].as_data::<Request>() else { return Ok(made.none) };
+    let until = if a[1].is_nil() { u64::MAX } else { cx.arg_i64(a, 1)?.max(0) as u64 };
+    let waker = cx.waker();
+    let (has, woken, away) = {
+        let mut inner = made.shared.lock();
+        let now = inner.now();
+        let ((), woken) = inner.act(|m, w| m.tick(now, w));
+        let has = r.id.lock().filter(|id| inner.node.manager().has_room(*id));
+        if has.is_none() {
+            r.bell.set(waker);
+        }
+        (has, woken, inner.clients.is_some())
+    };
+    woken.wake(cx);
+    let Some(id) = has else {
+        if away {
+            cx.expect_message();
+        }
+        if until != u64::MAX && now_ns() >= until || r.id.lock().is_none() {
+            cx.no_wait();
+            return Ok(made.none);
+        }
+        return Err(cx.park(until));
+    };
+    cx.no_wait();
+    let parts = crate::list(a[4]);
+    let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
+    let (bits, trace) = how(at(0));
+    let (root, cell) = moved(cx, made, a[2], a[3])?;
+    let new = new_of(cell.traced(trace), bits, at(1), at(2));
+    let timed = new.not_before.is_some() || new.ttl.is_some();
+    let (stored, woken) = with_key(cx, made, a[2], root, |inner, key| {
+        inner.timed |= timed;
+        let now = inner.now();
+        // Only a key whose limit was taken away meanwhile can be another one by now.
+        inner.act(|m, w| m.fill(now, id, new, w).unwrap_or_else(|new| m.put_anyway(now, key, new, w)))
+    })?;
+    *r.id.lock() = None;
+    woken.wake(cx);
+    Ok(stored_value(cx, stored))
 }
 /// `__seg_hold([[key, take, after], ..])`: a request for several segments in one step, held under leases. Its result is an Array of
 /// [index, value, owned, changed, deliveries, trace, lease, error].
@@ -366,8 +412,7 @@ fn give_back_held(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     woken.wake(cx);
     Ok(Value::bool(done.is_ok()))
 }
-/// `__seg_wait(request, deadline)`: what the request comes to: a value, a segment, an index, true (it enters later, or there is
-/// room); or the object that says that nothing came in time. `deadline`: as the library's (nil: none).
+/// `__seg_wait(request, deadline)`: what the request comes to: a value, a segment, an index, true (it enters later); or the object that says that nothing came in time. `deadline`: as the library's (nil: none).
 fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let Some(r) = a[0].as_data::<Request>() else { return Ok(made.none) };
@@ -432,8 +477,7 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
                     Some(Answer { segment, .. }) => handed(cx, segment, r.peeks, r.whole),
                     None => Ok(made.none),
                 },
-                Claimed::Stored(Some(Stored::At(index))) => Ok(cx.uint(index)),
-                Claimed::Stored(_) => Ok(Value::TRUE),
+                Claimed::Stored(stored) => Ok(stored_value(cx, stored)),
             }
         }
     }
@@ -462,9 +506,5 @@ fn leave(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         inner.act(|m, w| m.leave(now, id, w))
     };
     woken.wake(cx);
-    Ok(match stored {
-        Some(Stored::At(i)) => cx.uint(i),
-        Some(Stored::Later) => Value::TRUE,
-        None => Value::NIL,
-    })
+    Ok(stored.map_or(Value::NIL, |s| stored_value(cx, s)))
 }

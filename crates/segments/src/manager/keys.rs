@@ -88,6 +88,8 @@ pub(super) struct Beside<V> {
     pub limit: Option<NonZeroUsize>,
     /// Who waits for room.
     pub putters: Line,
+    /// One has room and has not put yet. It is the next to put, so nobody else does.
+    pub kept: bool,
     pub watches: Vec<WatchId>,
 }
 
@@ -126,7 +128,7 @@ impl<V> Key<V> {
         }
     }
     pub fn beside(&mut self) -> &mut Beside<V> {
-        let none = || Beside { delayed: BTreeMap::new(), limit: None, putters: Line::default(), watches: Vec::new() };
+        let none = || Beside { delayed: BTreeMap::new(), limit: None, putters: Line::default(), kept: false, watches: Vec::new() };
         self.beside.get_or_insert_with(|| Box::new(none()))
     }
     pub fn last_place(&self) -> u64 {
@@ -158,6 +160,10 @@ impl<V> Key<V> {
     pub fn is_full(&self) -> bool {
         self.beside.as_ref().is_some_and(|b| b.is_full(self.queue.len()))
     }
+    /// May who puts have to wait?
+    pub fn has_limit(&self) -> bool {
+        self.beside.as_ref().is_some_and(|b| b.limit.is_some() || b.kept || !b.putters.is_empty())
+    }
     #[inline]
     pub fn is_waited_for(&self) -> bool {
         !self.peekers.is_empty() || !self.takers.is_empty()
@@ -184,7 +190,7 @@ impl<V> Key<V> {
         }
     }
     pub fn is_idle(&self) -> bool {
-        let none = |b: &Beside<V>| b.delayed.is_empty() && b.limit.is_none() && b.putters.is_empty() && b.watches.is_empty();
+        let none = |b: &Beside<V>| b.delayed.is_empty() && b.limit.is_none() && b.putters.is_empty() && !b.kept && b.watches.is_empty();
         self.queue.is_empty() && !self.is_waited_for() && self.leased == 0 && self.beside.as_deref().is_none_or(none)
     }
 }
@@ -192,7 +198,7 @@ impl<V> Key<V> {
 impl<V> Beside<V> {
     fn is_full(&self, standing: usize) -> bool {
         let more = usize::from(planted(Bug::LimitByOne));
-        self.limit.is_some_and(|n| standing + self.delayed.len() >= n.get() + more)
+        self.kept || self.limit.is_some_and(|n| standing + self.delayed.len() >= n.get() + more)
     }
 }
 
@@ -293,6 +299,10 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
     /// How the key stands.
     pub fn stats(&self, key: KeyId) -> KeyStats {
         self.keys.get(key).map_or_else(KeyStats::default, Key::stats)
+    }
+    /// May who puts under the key have to wait?
+    pub fn has_limit(&self, key: KeyId) -> bool {
+        self.keys.get(key).is_some_and(Key::has_limit)
     }
     /// How many segments stand in the key's queue.
     #[inline]

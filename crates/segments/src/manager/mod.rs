@@ -175,6 +175,13 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
         self.settle(now, wake);
         Ok(stored)
     }
+    /// Puts, room or not, as outputs are put.
+    pub fn put_anyway(&mut self, now: Time, key: KeyId, new: New<V>, wake: &mut impl Wake<W>) -> Stored {
+        self.catch_up(now, wake);
+        let stored = self.enter(now, key, new);
+        self.settle(now, wake);
+        stored
+    }
     /// Replaces the head's value, which gets a fresh highest index; puts the segment where there is none. Leased segments are not
     /// there. Who peeked before keeps the old value. Its `not_before` is of no account; `None`: the key is forgotten.
     #[inline]
@@ -300,8 +307,16 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
         while let Some(id) = self.keys.get_mut(key).and_then(Key::next_with_room) {
             let Some(r) = self.requests.get_mut(id) else { continue };
             let Want::Room(new) = &mut r.want else { continue };
-            let stored = new.take().map(|new| self.enter(now, key, new));
-            self.answer(id, Want::Stored(stored), wake);
+            let has = match new.take() {
+                Some(new) => Want::Stored(self.enter(now, key, new)),
+                None => {
+                    if let Some(k) = self.keys.get_mut(key) {
+                        k.beside().kept = true;
+                    }
+                    Want::HasRoom
+                }
+            };
+            self.answer(id, has, wake);
             self.answer_waiting(now, key, wake);
         }
         self.wake_watchers(key, wake);

@@ -39,7 +39,7 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
         match &r.want {
             Want::Inputs(inputs, _) => inputs.iter().any(|i| is(i.key)),
             Want::Room(_) => is(r.at),
-            Want::Answers(_) | Want::Stored(_) => false,
+            Want::Answers(_) | Want::Stored(_) | Want::HasRoom => false,
         }
     }
 }

@@ -71,8 +71,8 @@ pub enum Asked<V> {
 pub enum Claimed<V> {
     /// What was asked for.
     Answers(Answers<V>),
-    /// A put found room. `None`: it only waited for room.
-    Stored(Option<Stored>),
+    /// A put found room.
+    Stored(Stored),
 }
 
 /// An index that this manager has not given out yet: it is of an earlier incarnation, or made up. Or a key that it has forgotten
@@ -103,7 +103,9 @@ pub(super) enum Want<V> {
     Room(Option<New<V>>),
     /// It was answered.
     Answers(SmallVec<[Got<V>; 1]>),
-    Stored(Option<Stored>),
+    Stored(Stored),
+    /// There is room, which is kept for it.
+    HasRoom,
 }
 
 /// An answer that nobody has claimed.
@@ -155,7 +157,7 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
         let takes = inputs.iter().any(|i| i.kind == Kind::Take);
         Ok(Asked::Waits(self.wait(waiter, hold, Want::Inputs(inputs.into(), takes), missing)))
     }
-    /// A put that waits for room; `None`: it only waits for room. The key is to be known and full: who finds room at once is not to
+    /// A put that waits for room; `None`: it only waits for room, and puts by [`fill`](Self::fill). The key is to be known and full: who finds room at once is not to
     /// call it.
     pub fn wait_for_room(&mut self, key: KeyId, new: Option<New<V>>, waiter: W) -> RequestId {
         self.wait(waiter, Hold::Never, Want::Room(new), key)
@@ -277,7 +279,7 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
             Want::Room(_) => k.beside().putters.join(r.age, id),
             Want::Inputs(_, false) => k.peekers.join(r.age, id),
             Want::Inputs(_, true) => k.takers.join(r.age, id),
-            Want::Answers(_) | Want::Stored(_) => {}
+            Want::Answers(_) | Want::Stored(_) | Want::HasRoom => {}
         }
     }
     /// Answers those who wait under a key, peeks first, then takes from the oldest on.
@@ -352,17 +354,36 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
             wake.wake(&r.waiter);
         }
     }
-    /// What an answered request has come to. `None`: it waits still, or was claimed.
+    /// Has a request that only waits for room got it?
+    pub fn has_room(&self, id: RequestId) -> bool {
+        self.requests.get(id).is_some_and(|r| matches!(r.want, Want::HasRoom))
+    }
+    /// Puts into the room that a request has got, which is over then.
+    ///
+    /// # Errors
+    /// It has none; the segment comes back. Or the key was forgotten since, which it is not before its limit is taken away.
+    pub fn fill(&mut self, now: Time, id: RequestId, new: New<V>, wake: &mut impl Wake<W>) -> Result<Stored, New<V>> {
+        self.catch_up(now, wake);
+        if !self.has_room(id) {
+            return Err(new);
+        }
+        let Some(key) = self.drop_request(id).map(|r| r.at).filter(|key| self.keys.contains_key(*key)) else { return Err(new) };
+        let stored = self.enter(now, key, new);
+        self.unsettled.push(key);
+        self.settle(now, wake);
+        Ok(stored)
+    }
+    /// What an answered request has come to. `None`: it waits still, has room only, or was claimed.
     pub fn claim(&mut self, id: RequestId) -> Option<Claimed<V>> {
         let r = self.requests.get(id)?;
-        if r.answered == u32::MAX {
+        if r.answered == u32::MAX || matches!(r.want, Want::HasRoom) {
             return None;
         }
         let r = self.drop_request(id)?;
         Some(match r.want {
             Want::Answers(got) => Claimed::Answers(self.answers(got, r.hold)),
             Want::Stored(s) => Claimed::Stored(s),
-            Want::Inputs(..) | Want::Room(_) => return None,
+            Want::Inputs(..) | Want::Room(_) | Want::HasRoom => return None,
         })
     }
     /// The waiter leaves. What was taken for it and not claimed comes back. A put that has found room meanwhile stays; the
@@ -380,7 +401,11 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
                 }
                 self.settle(now, wake);
             }
-            Want::Stored(s) => stored = s,
+            Want::Stored(s) => stored = Some(s),
+            Want::HasRoom => {
+                self.unsettled.push(r.at);
+                self.settle(now, wake);
+            }
             Want::Inputs(..) | Want::Room(_) => {}
         }
         stored
@@ -396,12 +421,15 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
             if let Some(moved) = self.answered.get(at).and_then(|id| self.requests.get_mut(*id)) {
                 moved.answered = r.answered;
             }
+            if let (Want::HasRoom, Some(k)) = (&r.want, self.keys.get_mut(r.at)) {
+                k.beside().kept = false;
+            }
         } else if let Some(k) = self.keys.get_mut(r.at) {
             match &r.want {
                 Want::Inputs(_, true) => k.takers.leave(r.age),
                 Want::Inputs(_, false) => k.peekers.leave(r.age),
                 Want::Room(_) => k.beside().putters.leave(r.age),
-                Want::Answers(_) | Want::Stored(_) => {}
+                Want::Answers(_) | Want::Stored(_) | Want::HasRoom => {}
             }
         }
         Some(r)

@@ -254,7 +254,7 @@ impl<V: Clone, W> Node<V, W> {
                     let Some(claimed) = self.manager.claim(*id) else { continue };
                     match claimed {
                         Claimed::Answers(answers) => answer(&mut self.manager, number, answers, terms, self.mask),
-                        Claimed::Stored(s) => answered(Done::Stored(index(s.unwrap_or(Stored::Later)))),
+                        Claimed::Stored(s) => answered(Done::Stored(index(s))),
                     }
                 }
                 Some(State::Watching(watch)) => match s.watches.get(watch) {

@@ -135,8 +135,8 @@ impl World {
         self.at_node(p, |node, _, wake, _| {
             done = node.with(|w: &u64| wake(w), |m, _| m.claim(id)).map(|c| match c {
                 Claimed::Answers(a) => Done::Segments(segments(a, &mut leases, &mut next)),
-                Claimed::Stored(Some(Stored::At(i))) => Done::Stored(Some(i)),
-                Claimed::Stored(_) => Done::Stored(None),
+                Claimed::Stored(Stored::At(i)) => Done::Stored(Some(i)),
+                Claimed::Stored(Stored::Later) => Done::Stored(None),
             });
         });
         let live = self.live(p).0;
