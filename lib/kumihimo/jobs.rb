@@ -21,6 +21,7 @@ module Kumihimo
 
     @classes = {}
     @cron = {}
+    @lock = Mutex.new
 
     class << self
       # Where jobs are: a manager of segments. This node's own, unless another was given.
@@ -42,7 +43,7 @@ module Kumihimo
         raise TypeError, "#{job.inspect} is no class of jobs" unless job.is_a?(Class) && job < Job
         cron = Cron.new(line)
         entry = Schedule.new(cron, job.name || raise(ArgumentError, "a job's class needs a name"), arguments, options)
-        @cron[entry.key] = entry
+        @lock.synchronize { @cron[entry.key] = entry }
         entry.begin_if_new
         self
       end
@@ -51,10 +52,10 @@ module Kumihimo
       # end; the rest comes back. queues: names; without them those of all classes.
       def work(queues: nil, drain: 25)
         work = Work.new(queues, drain)
-        @works = [*@works, work]
+        @lock.synchronize { @works = [*@works, work] }
         work.run
       ensure
-        @works = @works.to_a - [work]
+        @lock.synchronize { @works = @works.to_a - [work] }
       end
 
       # Has `work` return, wherever it runs. Does not wait.
@@ -99,12 +100,28 @@ module Kumihimo
         Page.new(address).start
       end
 
-      def classes = @classes.values
-      def class_of(name) = @classes[name]
-      def schedules = @cron.values
+      def classes
+        named
+        @lock.synchronize { @classes.values }
+      end
+
+      def class_of(name)
+        @lock.synchronize { @classes[name] } || named.find { |job| job.name == name }
+      end
+
+      def schedules = @lock.synchronize { @cron.values }
 
       def __add(job)
-        @classes[job.name] = job if job.name
+        @lock.synchronize { @classes[job.name] = job } if job.name
+      end
+
+      private
+
+      # Classes that got their names after they were made, as by `Mail = Class.new(Kumihimo::Job)`.
+      def named
+        found = Job.subclasses
+        found.each { |job| found.concat(job.subclasses) }
+        found.each { |job| @lock.synchronize { @classes[job.name] ||= job } if job.name }
       end
     end
 

@@ -82,18 +82,23 @@ module Kumihimo
       #   Kumihimo::Segments.when(take: "order", peek: "rates") { |order, rates| put "bill", order.bill(rates) }
       def when(take: [], peek: [], &block)
         raise ArgumentError, "Segments.when needs a block" unless block
-        BlockSegment.new(Array(take), Array(peek), block).start
+        # A key is a list too, of all that comes under it.
+        takes, peeks = [take, peek].map { |keys| keys.is_a?(Array) ? keys : [keys].compact }
+        BlockSegment.new(takes, peeks, block).start
       end
 
       # Waits until no code segment is ready or running. Those that wait for inputs are not waited for.
       def settle
         __seg_settled
+        # What ends elsewhere may have made others ready here.
+        __seg_settled while Apart.settle
         self
       end
 
       # Counts: code segments waiting, ready and running, idle runners; keys, requests, leases, bytes of tables.
       def stat
         waiting, ready, running, idle = __seg_runs
+        running += Apart.running
         keys, requests, leases, bytes, = __seg_totals
         { waiting:, ready:, running:, idle_runners: idle, keys:, requests:, leases:, bytes: }
       end

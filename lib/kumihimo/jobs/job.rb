@@ -3,17 +3,25 @@
 require "securerandom"
 
 module Kumihimo
+  # Not in the class: its constants would stand before a program's own in subclasses.
+  JobQueue = Struct.new(:name, :parallel, :limit, :tries)
+  NO_QUEUE = JobQueue.new("default", 1, nil, 5).freeze
+  # A day.
+  LONGEST_RETRY = 86_400
+  private_constant :JobQueue, :NO_QUEUE, :LONGEST_RETRY
+
   # A kind of job. Subclasses say what they do in `perform`.
   class Job
     class << self
       # Which queue its jobs stand in; parallel: how many of them a process does at a time; limit: how many all processes do, nil:
       # any number; tries: how often a job that raises is tried.
       def queue(name = NOT_GIVEN, parallel: 1, limit: nil, tries: 5)
-        return @queue || (superclass <= Job ? superclass.queue : DEFAULT) if __same(name, NOT_GIVEN)
+        return @queue || (superclass <= Job ? superclass.queue : NO_QUEUE) if __same(name, NOT_GIVEN) && parallel == 1 && !limit && tries == 5
+        raise ArgumentError, "a queue needs a name: queue \"mail\", tries: 3" if __same(name, NOT_GIVEN)
         [[:parallel, parallel], [:tries, tries], *(limit ? [[:limit, limit]] : [])].each do |what, value|
           raise ArgumentError, "#{what}: is a positive Integer, not #{value.inspect}" unless value.is_a?(Integer) && value.positive?
         end
-        @queue = Queue.new(name.to_s.dup.freeze, parallel, limit, tries)
+        @queue = JobQueue.new(name.to_s.dup.freeze, parallel, limit, tries)
       end
 
       # Seconds until a job that has raised is tried again: a number, or a block that gets the count of tries and the error. By
@@ -52,16 +60,12 @@ module Kumihimo
       def __retry_in(tries, error)
         found = instance_variable_defined?(:@retry_in) ? @retry_in : (superclass <= Job && superclass != Job ? superclass.method(:__retry_in) : nil)
         seconds = found ? found.call(tries, error) : 15 * 2**(tries - 1) * (1 + rand * 0.2)
-        seconds.is_a?(Numeric) && seconds >= 0 ? [seconds, LONGEST].min : 60
+        seconds.is_a?(Numeric) && seconds.real? && seconds >= 0 ? [seconds, LONGEST_RETRY].min : 60
+      rescue StandardError => e
+        warn "jobs: retry_in of #{self}: #{e.class}: #{e.message}; tried again in a minute"
+        60
       end
     end
-
-    Queue = Struct.new(:name, :parallel, :limit, :tries)
-    DEFAULT = Queue.new("default", 1, nil, 5).freeze
-    NOT_GIVEN = Object.new.freeze
-    # A day.
-    LONGEST = 86_400
-    private_constant :DEFAULT, :NOT_GIVEN, :LONGEST, :Queue
 
     # What it does.
     def perform(*)

@@ -51,7 +51,7 @@ module Kumihimo
 
       def html
         queues = Jobs.queues.map { |name, stat| row(escape(name), stat[:ready], stat[:later], stat[:running]) }
-        cron = Jobs.schedules.map { |s| row(escape(s.cron), escape(s.job&.name), escape(s.cron.next_after(Time.now).strftime("%F %H:%M"))) }
+        cron = Jobs.schedules.map { |s| row(escape(s.cron), escape(s.job_name), escape(s.cron.next_after(Time.now).strftime("%F %H:%M"))) }
         dead = Jobs.dead.map do |job|
           what = "#{job.job}(#{[*job.arguments.map(&:inspect), *job.options.map { |k, v| "#{k}: #{v.inspect}" }].join(", ")})"
           row(escape(job.at.strftime("%F %T")), escape(what[0, 500]), escape(job.error), job.tries, button("retry", job.id) + button("forget", job.id))

@@ -9,6 +9,7 @@ module Kumihimo
         @drain = drain
         @stop = Thread::Queue.new
         @lock = Mutex.new
+        @repetitions = []
       end
 
       def stop
@@ -32,8 +33,9 @@ module Kumihimo
       # What is due now, in this thread.
       def drain
         count = 0
+        lines = queues.each(&:begin_if_new)
         loop do
-          done = [*Jobs.schedules, *queues].count { |what| what.worker.drain_one }
+          done = [*Jobs.schedules, *lines].count { |what| what.worker.drain_one }
           return count if done == 0
           count += done
         end
@@ -62,12 +64,12 @@ module Kumihimo
         pause = 0.1
         until @stop.closed?
           repetition = what.worker.repeat(parallel: what.parallel)
-          @lock.synchronize { (@repetitions ||= []) << repetition }
+          @lock.synchronize { @repetitions << repetition }
           repetition.stop if @stop.closed?
           begin
             repetition.join
             pause = 0.1
-          rescue Segments::Error => error
+          rescue StandardError, ScriptError => error
             warn "jobs: #{what}: #{error.message}; asked again in #{pause.round(1)} s"
             @stop.pop(timeout: pause)
             pause = [pause * 2, 10].min
@@ -75,19 +77,21 @@ module Kumihimo
             @lock.synchronize { @repetitions.delete(repetition) }
           end
         end
-      rescue Segments::Error => error
+      rescue StandardError, ScriptError => error
         warn "jobs: #{what}: #{error.message}; asked again in 1 s"
         @stop.pop(timeout: 1)
         retry unless @stop.closed?
       end
 
       def finish(threads)
-        @lock.synchronize { @repetitions.to_a.dup }.each(&:stop)
+        @lock.synchronize { @repetitions.dup }.each(&:stop)
         deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + @drain
         late = threads.reject { |thread| thread.join([deadline - Process.clock_gettime(Process::CLOCK_MONOTONIC), 0].max) }
         return if late.empty?
         warn "jobs: some still ran after #{@drain} s: they come back"
+        repetitions = @lock.synchronize { @repetitions.dup }
         late.each(&:kill)
+        repetitions.each(&:__kill)
       end
     end
 
@@ -105,14 +109,9 @@ module Kumihimo
       # Of another limit there are others.
       def slots = "#{SLOTS}#{@limit}.#{@name}"
 
-      # The slots are there once for all processes: the first put of this key makes them.
+      # The slots are there once for all processes.
       def begin_if_new
-        return unless @limit
-        made = Jobs.store.put("#{slots} made", true)
-        return unless made == 1 || Jobs.store.stat(slots)[:last_index] == 0
-        @limit.times { |i| Jobs.store.put(slots, i) }
-      ensure
-        Jobs.store.take?("#{slots} made") if made
+        Plant.once(slots) { |plant| @limit.times { |i| plant.put(slots, i, on: Jobs.store) } } if @limit
       end
 
       def worker
@@ -127,6 +126,52 @@ module Kumihimo
       end
 
       def to_s = "queue #{@name}"
+    end
+
+    # What is to be made once by all processes together, in one step, under a key that is never empty from then on: segments stand
+    # there, or are taken and come back. Whoever makes it holds a mark, and makes nothing where another does too.
+    class Plant < CodeSegment
+      input :mark, take: nil
+
+      # Another has a mark.
+      class Busy < Segments::Error; end
+
+      def self.once(key, &block)
+        patience = 0.2
+        until planted?(key)
+          mark = "#{key} mark"
+          stat = Jobs.store.stat(mark)
+          Jobs.store.put(mark, true) if stat[:segments] + stat[:leased] == 0
+          segment = new(key, mark, block).set_key(:mark, mark, from: Jobs.store).start
+          begin
+            segment.join(timeout: patience)
+          rescue Busy, Segments::TimeoutError
+            segment.cancel
+            # The store may take its time.
+            patience = [patience * 2, 10].min
+            sleep rand * 0.05
+          end
+        end
+      end
+
+      def self.planted?(key)
+        stat = Jobs.store.stat(key)
+        stat[:segments] + stat[:delayed] + stat[:leased] > 0
+      end
+
+      def initialize(key, mark, block)
+        @key = key
+        @under = mark
+        @block = block
+        # Nothing is said of a run that ends by Busy.
+        @__quiet = true
+      end
+
+      # Of two that hold marks at a time one has looked after both had them.
+      def run
+        raise Busy, "another makes it" if Jobs.store.stat(@under)[:leased] > 1
+        @block.call(self) unless Plant.planted?(@key)
+      end
     end
 
     # Without waiting: was there something to do?
@@ -173,13 +218,15 @@ module Kumihimo
         died = input(:entry).deliveries - 1
         return bury("its process ended #{died} times while it ran", entry[:tries]) if died >= job.queue.tries
         job.new.perform(*entry[:arguments], **entry[:options])
-      rescue StandardError, NotImplementedError => error
+      rescue SystemExit, SignalException
+        raise
+      rescue Exception => error
         failed(job, error)
       end
 
       def failed(job, error)
         tries = entry[:tries] + 1
-        told = "#{error.class}: #{error.message}".scrub[0, 2000]
+        told = __told(error).scrub[0, 2000]
         return bury(told, tries) if tries >= job.queue.tries
         put line.key, entry.merge(tries:, error: told), not_before: job.__retry_in(tries, error), on: Jobs.store
       end
@@ -192,27 +239,27 @@ module Kumihimo
 
     # A line of a cron table. Its segment is due at its next time; whoever takes it puts the job and the next one in one step.
     class Schedule
-      attr_reader :cron, :key
+      attr_reader :cron, :key, :job_name
 
       def initialize(cron, job, arguments, options)
         @cron = cron
-        @job = job
+        @job_name = job
         @arguments = arguments
         @options = options
         @key = "#{CRON}#{job} #{cron} #{[arguments, options].inspect if arguments.any? || options.any?}".strip[0, 500].freeze
       end
 
       def parallel = 1
-      def job = Jobs.class_of(@job)
+      def job = Jobs.class_of(@job_name) || raise(Error, "#{@job_name} is no class of jobs here")
       def entry = job.__entry(@arguments, @options)
-      def wait = [@cron.next_after(Time.now) - Time.now, 0].max
+      # The next time after that one, and after now: what was missed is made up for once. Clocks of processes differ.
+      def next_after(time) = @cron.next_after([time, Time.now].max)
 
-      # The first put under the key's mark, of all processes and times, plants it.
       def begin_if_new
-        made = Jobs.store.put("#{@key} made", true)
-        Jobs.store.put(@key, true, not_before: wait) if made == 1 || lost?
-      ensure
-        Jobs.store.take?("#{@key} made") if made
+        Plant.once(@key) do |plant|
+          at = next_after(Time.now)
+          plant.put(@key, at, not_before: at, on: Jobs.store)
+        end
       end
 
       def worker
@@ -225,14 +272,7 @@ module Kumihimo
         end
       end
 
-      def to_s = "cron #{@cron} #{@job}"
-
-      private
-
-      def lost?
-        stat = Jobs.store.stat(@key)
-        stat[:last_index] == 0 && stat[:delayed] == 0 && stat[:leased] == 0
-      end
+      def to_s = "cron #{@cron} #{@job_name}"
     end
 
     # A line of a cron table is due.
@@ -241,7 +281,9 @@ module Kumihimo
 
       def run
         put QUEUE + schedule.job.queue_name, schedule.entry, on: Jobs.store
-        put schedule.key, true, not_before: schedule.wait, on: Jobs.store
+        # What an older version has put is no time.
+        at = schedule.next_after(tick.is_a?(Time) ? tick : Time.now)
+        put schedule.key, at, not_before: at, on: Jobs.store
       end
     end
     private_constant :Tick
@@ -281,6 +323,6 @@ module Kumihimo
         @handled = true
       end
     end
-    private_constant :Letter, :Line, :Schedule, :Work
+    private_constant :Letter, :Line, :Plant, :Schedule, :Work
   end
 end

@@ -33,12 +33,34 @@ module Kumihimo
 
       @running = 0
       @counting = Mutex.new
+      @ended = ConditionVariable.new
 
       class << self
         # How many runs there are now.
         attr_reader :running
 
-        def count(by) = @counting.synchronize { @running += by }
+        def count(by)
+          @counting.synchronize do
+            @running += by
+            @ended.broadcast if @running == 0
+          end
+        end
+
+        # A fork's child has none of them.
+        def __forked
+          @running = 0
+          @counting = Mutex.new
+          @ended = ConditionVariable.new
+        end
+
+        # Waits until there is none. Was there one?
+        def settle
+          @counting.synchronize do
+            return false if @running == 0
+            @ended.wait(@counting) until @running == 0
+            true
+          end
+        end
 
         # Outputs by owners, ready to be sent: what can't travel, or not in one step with the end of what is held under keys of that owner,
         # raises before anything is done.
@@ -70,6 +92,11 @@ module Kumihimo
         true
       end
 
+      # Its inputs come back.
+      def kill
+        @thread&.kill&.join(1)
+      end
+
       def join(timeout) = timeout ? @thread.join(timeout) : @thread.join
 
       def held(at) = @held && @held[at]
@@ -86,9 +113,10 @@ module Kumihimo
       private
 
       def work
+        __seg_alone
         @segment.__perform_apart(self)
       ensure
-        Apart.count(-1) if @runs
+        Apart.count(-1) if @counted
         # Also of one that was cancelled or killed.
         give_back unless @done
       end
@@ -105,7 +133,11 @@ module Kumihimo
             sleep
           end
           Thread.exit unless @lock.synchronize { @runs = !@cancelled }
-          Apart.count(1)
+          # Who is killed while he waits to be counted is not.
+          Thread.handle_interrupt(Object => :never) do
+            Apart.count(1)
+            @counted = true
+          end
         end
         @began = true
         broken = @held.find(&:error)

@@ -1,6 +1,14 @@
 # frozen_string_literal: true
 
 module Kumihimo
+  # Not in the class: its constants would stand before a program's own in subclasses.
+  NOT_GIVEN = Object.new.freeze
+  # An input as a class names it.
+  SegmentInput = Struct.new(:name, :key, :take, :after, :as, :from)
+  # Several threads of a run may put.
+  AWAY_LOCK = Mutex.new
+  private_constant :NOT_GIVEN, :SegmentInput, :AWAY_LOCK
+
   # A task that runs when all of its inputs are there (the paper's section 2.2). A class names its inputs and defines `run`:
   #
   #   class SortPart < Kumihimo::CodeSegment
@@ -15,10 +23,6 @@ module Kumihimo
   # What `run` puts appears when it returns, together with the end of the segments that it took. A run that raises puts nothing,
   # and what it took comes back, or goes to the class's dead letters.
   class CodeSegment
-    # An input as a class names it.
-    Input = Struct.new(:name, :key, :take, :after, :as, :from)
-    private_constant :Input
-
     class << self
       # Names an input: `take:` or `peek:` says under which key (nil: `set_key` does so at run time); `as:` is a class whose
       # `from_segment` or `new` makes what the accessor gives of the value (the paper's asClass); `from:` is the node or the store that has
@@ -29,13 +33,16 @@ module Kumihimo
         if __same(take, NOT_GIVEN) == __same(peek, NOT_GIVEN)
           raise ArgumentError, "input :#{name} is either take: or peek:"
         end
-        raise ArgumentError, "input :#{name} is named twice" if __inputs.any? { |i| i.name == name }
-        raise ArgumentError, "input :#{name} would hide a method of #{CodeSegment}" if CodeSegment.method_defined?(name)
+        raise ArgumentError, "input :#{name} is no name of a method" unless /\A[[:alpha:]_][[:alnum:]_]*\z/.match?(name)
+        raise ArgumentError, "input :#{name} is named twice" if __inputs.any? { |i| i.name == name } || __named_below?(name)
+        if CodeSegment.method_defined?(name) || CodeSegment.private_method_defined?(name, false) || name == :initialize || name == :raise
+          raise ArgumentError, "input :#{name} would hide a method of #{CodeSegment}"
+        end
         raise Segments::Error, "#{self} was started: its inputs stand" if __planned?
         Segments.check_after(after)
         takes = !__same(take, NOT_GIVEN)
-        @places = nil
-        @inputs = [*(@inputs || []), Input.new(name, takes ? take : peek, takes, after, as, Segments.owner_of(from))]
+        __forget_places
+        @inputs = [*(@inputs || []), SegmentInput.new(name, takes ? take : peek, takes, after, as, Segments.owner_of(from))]
         variable = :"@#{name}"
         if as
           make = as.respond_to?(:from_segment) ? :from_segment : :new
@@ -90,22 +97,32 @@ module Kumihimo
       # Are some of its inputs on other nodes?
       def __away_inputs? = __inputs.any? { |input| Segments.away?(input.from) }
 
-      # How objects are started whose keys the class names.
+      # How objects are started whose keys the class names. Where inputs may be elsewhere each start looks.
       def __plan
-        @plan ||= __plan_of(__inputs, self)
+        @plan ||= __plan_of(inputs = __inputs, inputs.any?(&:from) ? nil : self)
       end
 
-      def __planned? = @plan || subclasses.any?(&:__planned?)
+      def __planned? = @started || subclasses.any?(&:__planned?)
+      def __named_below?(name) = subclasses.any? { |c| c.__own_names.include?(name) || c.__named_below?(name) }
+      def __own_names = (@inputs || []).map(&:name)
+
+      def __forget_places
+        @places = nil
+        subclasses.each(&:__forget_places)
+      end
+
+      # Its inputs stand from now on.
+      def __started
+        @started ||= true
+      end
 
       def __plan_of(inputs, of = nil)
+        __started
         missing = inputs.find { |i| __same(i.key, nil) }
         raise ArgumentError, "input :#{missing.name} has no key: give one by set_key" if missing
         __seg_plan(inputs.map { |i| :"@#{i.name}" }, inputs.map(&:key), inputs.map(&:take), inputs.map(&:after), of)
       end
     end
-
-    NOT_GIVEN = Object.new.freeze
-    private_constant :NOT_GIVEN
 
     # What it does; subclasses say so.
     def run
@@ -114,9 +131,10 @@ module Kumihimo
 
     # Gives an input its key, and the index after which to look, before the start.
     def set_key(name, key, index = nil, after: index, from: NOT_GIVEN)
-      raise Segments::Error, "the code segment is started: its keys stand" if __seg_lives(self)
+      raise Segments::Error, "the code segment is started: its keys stand" unless ended?
       Segments.check_after(after)
-      inputs = (@__own_inputs ||= self.class.__inputs.map(&:dup))
+      name = name.to_sym if name.is_a?(String)
+      inputs = @__own_inputs || __note(:@__own_inputs, __inputs_so_far)
       input = inputs.find { |i| i.name == name } || raise(ArgumentError, "#{self.class} has no input :#{name}")
       input.key = key
       input.after = after
@@ -126,8 +144,12 @@ module Kumihimo
 
     # From now on it waits for its inputs, and runs once they are there. Gives itself.
     def start
-      __begin_anew if @__ended || @__views || @__given
+      if @__ended || @__views || @__given || @__away
+        raise Segments::Error, "the code segment is started already" unless ended?
+        __begin_anew
+      end
       return __start_apart if __apart?
+      __note(:@__apart, nil) if @__apart
       if @__own_inputs
         __note(:@__plan, self.class.__plan_of(@__own_inputs))
         # The plan has all that is needed: one that waits is small.
@@ -218,6 +240,8 @@ module Kumihimo
       @__repetition&.__over(self) if began || error
     end
 
+    def __kill = @__apart&.kill
+
     # :done, :failed, :cancelled, :killed
     def __how = @__ended || :done
     def __error = @__error
@@ -264,11 +288,18 @@ module Kumihimo
     end
 
     def __begin_anew
-      %i[@__ended @__error @__unwritten @__views @__given @__moved].each { |name| __note(name, nil) }
+      %i[@__ended @__error @__unwritten @__views @__given @__moved @__away].each { |name| __note(name, nil) }
     end
 
     def __place_of(name)
-      self.class.__place_of(name)
+      self.class.__place_of(name.is_a?(String) ? name.to_sym : name)
+    end
+
+    # Its keys stand in its plan once it was started.
+    def __inputs_so_far
+      inputs = self.class.__inputs.map(&:dup)
+      __seg_plan_keys(@__plan).zip(inputs) { |(key, after), input| input.key, input.after = key, after if input } if @__plan
+      inputs
     end
 
     def __apart?
@@ -285,6 +316,7 @@ module Kumihimo
       raise ArgumentError, "input :#{missing.name} has no key: give one by set_key" if missing
       raise Segments::Error, "the code segment is started already" if @__apart&.lives?
       inputs = inputs.map { |i| i.dup.tap { |input| input.from = nil unless Segments.away?(input.from) } }
+      self.class.__started
       @__apart = Segments.const_get(:Apart).new(self, inputs)
       @__apart.start
       self
@@ -333,7 +365,8 @@ module Kumihimo
       if @__apart
         @__apart.output(node, Segments.name_of(key), value, bits, delay, ttl)
       elsif node
-        (@__away ||= []) << [node, Segments.name_of(key), value, bits, delay, ttl]
+        raise Segments::NotRunning, "the code segment does not run" unless __seg_lives(self)
+        AWAY_LOCK.synchronize { (@__away || __note(:@__away, [])) << [node, Segments.name_of(key), value, bits, delay, ttl] }
       else
         __seg_output(self, key, value, bits, delay, ttl)
       end
@@ -343,7 +376,7 @@ module Kumihimo
     # What goes to other nodes goes before the inputs end.
     def __put_away
       away = @__away
-      @__away = nil
+      __note(:@__away, nil)
       puts = away.group_by(&:first).transform_values { |outputs| outputs.map { |_, *output| output } }
       puts = Segments.const_get(:Apart).ready(puts) if puts.size > 1
       puts.each { |node, outputs| Segments.manager_of(node).__commit([], outputs) }
@@ -352,6 +385,12 @@ module Kumihimo
     def __output(key, value, move, update, not_before, ttl, on)
       bits = update
       at = given = nil
+      delay = ttl_ns = nil
+      unless __same(not_before, nil) && __same(ttl, nil)
+        Segments::Clock.start
+        delay = Segments::Calls.delay_of(not_before) unless __same(not_before, nil)
+        ttl_ns = Segments::Calls.nanoseconds(ttl, "ttl")
+      end
       if move
         given = value
         value = Segments::Value.owned(value)
@@ -361,12 +400,6 @@ module Kumihimo
       elsif !on || !Segments.away?(Segments.owner_of(on)) || !__seg_refers(value)
         # Objects that stay go to other nodes as references, and are not frozen.
         value = Segments::Value.shared(value)
-      end
-      delay = ttl_ns = nil
-      unless __same(not_before, nil) && __same(ttl, nil)
-        Segments::Clock.start
-        delay = Segments::Calls.delay_of(not_before) unless __same(not_before, nil)
-        ttl_ns = Segments::Calls.nanoseconds(ttl, "ttl")
       end
       bits = Segments::Calls.how(bits)
       @__apart || on ? __away(on, key, value, bits, delay, ttl_ns) : __seg_output(self, key, value, bits, delay, ttl_ns)
@@ -497,7 +530,7 @@ module Kumihimo
     def self.__start_runner = Runner.start
 
     def self.check_after(index)
-      return if __same(index, nil) || (index.is_a?(Integer) && index >= 0)
+      return if __same(index, nil) || (index.is_a?(Integer) && index >= 0 && index < 1 << 61)
       raise TypeError, "after: is a segment's index, an Integer from 0 on, not #{index.inspect}"
     end
 
@@ -505,7 +538,7 @@ module Kumihimo
     class BlockSegment < CodeSegment
       def initialize(takes, peeks, block)
         @__inputs = @__own_inputs = [*takes.map { |key| [key, true] }, *peeks.map { |key| [key, false] }].each_with_index.map do |(key, take), i|
-          CodeSegment.const_get(:Input).new(:"i#{i}", key, take, nil, nil, nil)
+          SegmentInput.new(:"i#{i}", key, take, nil, nil, nil)
         end
         @__block = block
       end

@@ -70,7 +70,8 @@ module Kumihimo
       # read no faster than its elements are taken. Gives how many there were.
       def from(list)
         count = 0
-        list.each do |element|
+        # Several values at a time are an Array, as everywhere.
+        list.public_send(list.is_a?(Enumerator) ? :each_entry : :each) do |element|
           put(element)
           count += 1
         end

@@ -26,6 +26,7 @@ module Kumihimo
         given = [certificate, key, authority].compact.size
         raise ArgumentError, "certificate:, key: and authority: belong together" unless given.zero? || given == 3
         raise Error, "this program was a node and was drained: nothing begins here any more" if Leaving.begun?
+        raise Error, "this program is a node already" if cluster? && !@left
         __seg_rules(allow.map { |rule| [*rule.values_at(:node, :keys).map(&:to_s), Array(rule[:calls]).join(",")] })
         __seg_link(name.to_s, Array(listen), Array(join), insecure, certificate, key, authority, public)
         @node = name.to_s.dup.freeze
@@ -119,6 +120,7 @@ module Kumihimo
         @node = nil
         @managers = {}
         @grouped = {}
+        Apart.__forked
       end
 
       # A node that ends says goodbye, so that nobody has to find out. A forked child is no node.
@@ -199,10 +201,11 @@ module Kumihimo
     # What is told of members.
     module Members
       @blocks = { join: [], leave: [] }
+      @lock = Mutex.new
 
       def self.add(change, block)
         raise ArgumentError, "a block is needed" unless block
-        @blocks[change] += [block]
+        @lock.synchronize { @blocks[change] += [block] }
         Segments
       end
 
@@ -220,7 +223,7 @@ module Kumihimo
           end
           @blocks[change].each do |block|
             block.call(name)
-          rescue StandardError => error
+          rescue StandardError, ScriptError => error
             warn "#{error.full_message(highlight: $stderr.tty?)}"
           end
         end
@@ -332,7 +335,11 @@ module Kumihimo
         __seg_call_put_some(@peer, key, list, at, bits, large)
       end
 
-      def __put_one(key, value) = __await(__begin_put(key, value, 0, nil, nil, true))
+      def __put_one(key, value)
+        __await(__begin_put(key, value, 0, nil, nil, true))
+      rescue Moved
+        @grouped ? raise : retry
+      end
 
       def __await(call) = __ended(call, nil, false)
 
@@ -346,7 +353,11 @@ module Kumihimo
       def take_segment(key, after: nil, timeout: nil) = __get(key, true, after, timeout, true)
 
       # The next segment's value. The end of the key stays.
-      def __take_item(key) = __ended(__seg_call_get(@peer, [[key, true, nil]], true, true), nil, false)
+      def __take_item(key)
+        __ended(__seg_call_get(@peer, [[key, true, nil]], true, true), nil, false)
+      rescue Moved
+        @grouped ? raise : retry
+      end
 
       # A put of which nothing else is said.
       def __put_plainly(key, value)
@@ -562,6 +573,12 @@ module Kumihimo
       # See Manager#watch.
       def watch(limit: 1000) = @manager.watch(@name, limit:)
 
+      alias to_s name
+      def ==(other) = other.is_a?(RemoteKey) && other.name == name && __same(other.__manager, @manager)
+      alias eql? ==
+      def hash = [@name, @manager].hash
+      def __manager = @manager
+
       def inspect = "#<#{self.class} #{@name.inspect} on #{@manager.where}>"
     end
 
@@ -668,16 +685,26 @@ module Kumihimo
 
       def __wait(call, key, after, timeout)
         ends = __same(timeout, nil) ? nil : __clock + timeout
-        begin
-          __where(key) do |manager|
-            left = ends && [ends - __clock, 0].max
-            left = [left, LOOK].compact.min if __same(manager, Segments.local)
-            manager.public_send(call, key, after:, timeout: left)
-          end
-        rescue TimeoutError
-          retry unless ends && __clock >= ends
-          raise TimeoutError, "no segment under #{key.inspect} of the group #{@name} within #{timeout} s"
+        __where(key) do |manager|
+          left = ends && [ends - __clock, 0].max
+          next __wait_here(call, key, after, left) if __same(manager, Segments.local)
+          manager.public_send(call, key, after:, timeout: left)
         end
+      rescue TimeoutError
+        raise TimeoutError, "no segment under #{key.inspect} of the group #{@name} within #{timeout} s"
+      end
+
+      # Under a key of this node, as long as it is one: who waits keeps its turn meanwhile.
+      def __wait_here(call, key, after, timeout)
+        take = %i[take take_segment].include?(call)
+        whole = %i[peek_segment take_segment].include?(call)
+        found = whole ? __seg_segment(key, take, after) : __seg_get(key, take, after)
+        if __same(found, NOTHING)
+          found = Calls.wait_for(key, take, after, timeout, whole, LOOK) do
+            raise Moved, "the key has moved to another node" unless node_of(key) == Segments.node
+          end
+        end
+        whole ? __seg_made(Segment, Segments.name_of(key), found) : found
       end
 
       def __clock = Process.clock_gettime(Process::CLOCK_MONOTONIC)

@@ -45,24 +45,22 @@ module Kumihimo
 
       def stopped? = !!@stopped
 
+      # Ends the threads of runs whose inputs are elsewhere, which come back there.
+      def __kill = @lock.synchronize { @live.dup }.each(&:__kill)
+
       def __over(segment)
         ended = segment.__how
-        failed = segment.__failed?
-        enough = ended == :done && @enough && begin
-          @enough.call(segment)
-        rescue StandardError => e
-          @error ||= e
-          failed = true
+        enough = asked = nil
+        begin
+          enough = ended == :done && @enough && @enough.call(segment)
+          asked = true
+        rescue Exception => error
+          @error ||= error
+          # What is meant for the thread, ends the thread.
+          raise if error.is_a?(SystemExit) || error.is_a?(SignalException)
+        ensure
+          again = over(segment, ended, segment.__failed? || !asked, enough)
         end
-        again = @lock.synchronize do
-          @live.delete(segment)
-          @count += 1 unless ended == :cancelled
-          @error ||= segment.__error if failed
-          @stopped = true if enough || failed
-          @over.close if @stopped && @live.empty?
-          !@stopped
-        end
-        return stop_rest unless again || ended == :cancelled
         start if again
       rescue StandardError => e
         # No other one can be made.
@@ -75,6 +73,20 @@ module Kumihimo
       end
 
       private
+
+      # One is over; also where the block has ended its thread. Does another begin?
+      def over(segment, ended, failed, enough)
+        again = @lock.synchronize do
+          @live.delete(segment)
+          @count += 1 unless ended == :cancelled
+          @error ||= segment.__error if failed
+          @stopped = true if enough || failed
+          @over.close if @stopped && @live.empty?
+          !@stopped
+        end
+        stop_rest unless again || ended == :cancelled
+        again
+      end
 
       def start
         segment = @make.call

@@ -13,7 +13,7 @@ use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-pub static TABLE: &[NativeDef] = &[leaf("__seg_plan", 5, plan)];
+pub static TABLE: &[NativeDef] = &[leaf("__seg_plan", 5, plan), leaf("__seg_plan_keys", 1, keys)];
 
 /// How classes start their objects, by their bits.
 #[derive(Default)]
@@ -47,6 +47,17 @@ impl Payload for Plan {
     fn shares(&self) -> bool {
         true
     }
+}
+
+/// `__seg_plan_keys(plan)`: [[key, index to look behind], ..]
+fn keys(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    let Some(p) = a[0].as_data::<Plan>() else { return Ok(Value::NIL) };
+    let mut all = Vec::new();
+    for (key, _, after) in &p.inputs {
+        let pair = [*key, after.map_or(Value::NIL, |i| cx.uint(i))];
+        all.push(cx.array(&pair));
+    }
+    Ok(cx.array(&all))
 }
 
 /// `__seg_plan(names, keys, kinds, afters, class)`: of a class, or of an object alone (nil).

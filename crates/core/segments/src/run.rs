@@ -26,6 +26,7 @@ pub static TABLE: &[NativeDef] = &[
     leaf("__seg_start", 2, start),
     leaf("__seg_expect", 0, expect),
     leaf("__seg_runner", 0, runner),
+    leaf("__seg_alone", 0, alone),
     leaf("__seg_next", 1, next),
     leaf("__seg_input", 2, input),
     leaf("__seg_output", 6, output),
@@ -144,8 +145,14 @@ fn expect(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     made(cx)?.shared.lock().runs.expect();
     Ok(Value::NIL)
 }
+/// `__seg_alone()`: the running thread has nothing of who has started it: no fiber storage, no Ractor. What it runs is everybody's.
+fn alone(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    cx.task.stands_alone();
+    Ok(Value::NIL)
+}
 /// `__seg_runner()`: the running thread is a runner from now on.
 fn runner(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    cx.task.stands_alone();
     let made = made(cx)?;
     let (number, hand) = made.shared.lock().runs.seat();
     Ok(cx.data(cx.k.object, Runner { number, hand, dealt: Default::default(), left: Default::default() }))
@@ -155,6 +162,8 @@ fn runner(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let Some(me) = a[0].as_data::<Runner>() else { return Ok(Value::NIL) };
+    // Nor of the run before.
+    cx.task.stands_alone();
     let due = me.hand.lock().begin();
     if let Some(due) = due {
         return show(cx, made, due);

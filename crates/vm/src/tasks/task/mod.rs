@@ -273,6 +273,10 @@ impl Task {
     pub fn guards(&mut self) -> &mut ThinVec<(u64, u64, u64)> {
         &mut self.guards
     }
+    /// It has nothing of the task that made it: neither its fiber storage nor its Ractor.
+    pub fn stands_alone(&mut self) {
+        (self.isolated, self.storage) = (false, Value::NIL);
+    }
     /// Belongs it to a Ractor that is not the main one?
     pub fn is_isolated(&self) -> bool {
         self.isolated
