@@ -129,43 +129,44 @@ module Zlib
 
   # What both directions share.
   class ZStream
-    attr_reader :total_in, :total_out
+    def total_in = @__total_in
+    def total_out = @__total_out
 
-    def finished? = @finished
+    def finished? = @__finished
     alias stream_end? finished?
-    def closed? = @closed
+    def closed? = @__closed
     alias ended? closed?
-    def avail_in = @pending ? @pending.bytesize : 0
+    def avail_in = @__pending ? @__pending.bytesize : 0
     def avail_out = 0
     def avail_out=(n)
       n
     end
     def data_type = BINARY
-    def adler = @adler
+    def adler = @__adler
 
     def close
-      raise Zlib::Error, "stream is not ready" if @closed
-      @closed = true
+      raise Zlib::Error, "stream is not ready" if @__closed
+      @__closed = true
       nil
     end
     alias end close
 
     def flush_next_in
-      s = @pending || +""
-      @pending = nil
+      s = @__pending || +""
+      @__pending = nil
       s
     end
 
     def flush_next_out
-      out = @out
-      @out = +"".b
+      out = @__out
+      @__out = +"".b
       out
     end
 
     private
 
     def ready
-      raise Zlib::Error, "stream is not ready" if @closed
+      raise Zlib::Error, "stream is not ready" if @__closed
     end
 
     def pieces(out, all)
@@ -181,7 +182,7 @@ module Zlib
           yield rest
         end
       ensure
-        @out = out.byteslice(at..) + @out
+        @__out = out.byteslice(at..) + @__out
       end
     end
   end
@@ -192,21 +193,21 @@ module Zlib
     end
 
     def initialize(level = nil, wbits = nil, _mem = nil, _strategy = nil)
-      @level = level || DEFAULT_COMPRESSION
+      @__level = level || DEFAULT_COMPRESSION
       wbits ||= MAX_WBITS
-      raise StreamError, "stream error" unless @level.between?(-1, 9)
-      @gzip = wbits > MAX_WBITS
-      @zlib = wbits > 0 && !@gzip
+      raise StreamError, "stream error" unless @__level.between?(-1, 9)
+      @__gzip = wbits > MAX_WBITS
+      @__zlib = wbits > 0 && !@__gzip
       reset
     end
 
     def reset
-      @state = __deflate_new(@level, @zlib)
-      @total_in = @total_out = 0
-      @finished = @closed = false
-      @adler = 1
-      @out = +"".b
-      @crc = 0
+      @__state = __deflate_new(@__level, @__zlib)
+      @__total_in = @__total_out = 0
+      @__finished = @__closed = false
+      @__adler = 1
+      @__out = +"".b
+      @__crc = 0
       nil
     end
 
@@ -216,8 +217,8 @@ module Zlib
 
     def deflate(s, flush = NO_FLUSH)
       run(s, flush)
-      out = @out
-      @out = +"".b
+      out = @__out
+      @__out = +"".b
       return out unless block_given?
       # In pieces of the size zlib's own buffers have; the last waits for more.
       pieces(out, flush == FINISH) { |x| yield x }
@@ -231,21 +232,21 @@ module Zlib
 
     def flush(flush = SYNC_FLUSH)
       run("", flush) unless flush == NO_FLUSH
-      out = @out
-      @out = +"".b
+      out = @__out
+      @__out = +"".b
       block_given? ? (yield out; nil) : out
     end
 
     def finish
-      run("", FINISH) unless @finished
-      out = @out
-      @out = +"".b
+      run("", FINISH) unless @__finished
+      out = @__out
+      @__out = +"".b
       block_given? ? (yield out; nil) : out
     end
 
     def params(level, _strategy)
       run("", SYNC_FLUSH)
-      @level = level
+      @__level = level
       nil
     end
 
@@ -258,23 +259,23 @@ module Zlib
     def run(s, flush)
       ready
       s = s.nil? ? "" : s.to_str
-      @adler = Zlib.adler32(s, @adler)
-      if @gzip && @total_in == 0 && @total_out == 0 && !@head
-        @out << [0x1f, 0x8b, 8, 0, 0, 0, OS_CODE].pack("C4VCC")
-        @head = true
+      @__adler = Zlib.adler32(s, @__adler)
+      if @__gzip && @__total_in == 0 && @__total_out == 0 && !@__head
+        @__out << [0x1f, 0x8b, 8, 0, 0, 0, OS_CODE].pack("C4VCC")
+        @__head = true
       end
-      @crc = Zlib.crc32(s, @crc) if @gzip
-      part, from = __deflate_run(@state, s, flush, 0)
+      @__crc = Zlib.crc32(s, @__crc) if @__gzip
+      part, from = __deflate_run(@__state, s, flush, 0)
       while from
-        more, from = __deflate_run(@state, s, flush, from)
+        more, from = __deflate_run(@__state, s, flush, from)
         part << more
       end
-      @total_in += s.bytesize
-      @total_out += part.bytesize
-      @out << part
+      @__total_in += s.bytesize
+      @__total_out += part.bytesize
+      @__out << part
       if flush == FINISH
-        @out << [@crc, @total_in & 0xffff_ffff].pack("VV") if @gzip && !@finished
-        @finished = true
+        @__out << [@__crc, @__total_in & 0xffff_ffff].pack("VV") if @__gzip && !@__finished
+        @__finished = true
       end
     end
   end
@@ -289,28 +290,28 @@ module Zlib
     end
 
     def initialize(wbits = MAX_WBITS)
-      @wbits = wbits
+      @__wbits = wbits
       reset
     end
 
     def reset
-      @state = __inflate_new(@wbits > 0)
-      @gzip = @wbits > MAX_WBITS
-      @header = +"".b
-      @raw = !@gzip
-      @total_in = @total_out = 0
-      @finished = @closed = false
-      @adler = 1
-      @pending = nil
-      @out = +"".b
+      @__state = __inflate_new(@__wbits > 0)
+      @__gzip = @__wbits > MAX_WBITS
+      @__header = +"".b
+      @__raw = !@__gzip
+      @__total_in = @__total_out = 0
+      @__finished = @__closed = false
+      @__adler = 1
+      @__pending = nil
+      @__out = +"".b
       nil
     end
 
     def inflate(s, buffer: nil)
       run(s)
-      raise BufError, "buffer error" if s.nil? && !@finished
-      out = @out
-      @out = +"".b
+      raise BufError, "buffer error" if s.nil? && !@__finished
+      out = @__out
+      @__out = +"".b
       out = buffer.replace(out) if buffer
       return out unless block_given?
       pieces(out, true) { |x| yield x }
@@ -328,9 +329,9 @@ module Zlib
     alias set_dictionary add_dictionary
 
     def finish
-      raise BufError, "buffer error" unless @finished
-      out = @out
-      @out = +"".b
+      raise BufError, "buffer error" unless @__finished
+      out = @__out
+      @__out = +"".b
       return out unless block_given?
       pieces(out, true) { |x| yield x }
       nil
@@ -345,41 +346,41 @@ module Zlib
       ready
       return if s.nil?
       s = s.to_str
-      if @finished
+      if @__finished
         # Once the stream has ended, bytes pass through.
-        @total_in += s.bytesize
-        @gzip ? @pending = (@pending || +"".b) << s : @out << s
+        @__total_in += s.bytesize
+        @__gzip ? @__pending = (@__pending || +"".b) << s : @__out << s
         return
       end
-      unless @raw
-        @header << s
-        if @header.bytesize >= 2 && @header.getbyte(0) == 0x1f && @header.getbyte(1) == 0x8b
-          _, at = GzipFile.__header(@header)
-          @state = __inflate_new(false)
-          s = @header.byteslice(at..)
-        elsif @wbits >= 32
-          @state = __inflate_new(true)
-          s = @header
+      unless @__raw
+        @__header << s
+        if @__header.bytesize >= 2 && @__header.getbyte(0) == 0x1f && @__header.getbyte(1) == 0x8b
+          _, at = GzipFile.__header(@__header)
+          @__state = __inflate_new(false)
+          s = @__header.byteslice(at..)
+        elsif @__wbits >= 32
+          @__state = __inflate_new(true)
+          s = @__header
         else
           raise DataError, "incorrect header check"
         end
-        @raw = true
+        @__raw = true
       end
-      part, used, done, more = __inflate_run(@state, s, 0)
+      part, used, done, more = __inflate_run(@__state, s, 0)
       while more && !done
-        piece, n, done, more = __inflate_run(@state, s, used)
+        piece, n, done, more = __inflate_run(@__state, s, used)
         part << piece
         used += n
       end
-      @out << part
-      @total_in += used
-      @total_out += part.bytesize
-      @adler = Zlib.adler32(part, @adler)
+      @__out << part
+      @__total_in += used
+      @__total_out += part.bytesize
+      @__adler = Zlib.adler32(part, @__adler)
       if done
-        @finished = true
+        @__finished = true
         rest = s.byteslice(used..)
-        rest = rest.byteslice(8..) || "" if @gzip
-        @pending = rest.dup unless rest.empty?
+        rest = rest.byteslice(8..) || "" if @__gzip
+        @__pending = rest.dup unless rest.empty?
       end
     end
   end
@@ -431,19 +432,19 @@ module Zlib
 
     %i[orig_name comment level crc].each do |name|
       define_method(name) do
-        raise GzipFile::Error, "closed gzip stream" if @closed
-        instance_variable_get(:"@#{name}")
+        raise GzipFile::Error, "closed gzip stream" if @__closed
+        instance_variable_get(:"@__#{name}")
       end
     end
 
-    def os_code = @os || OS_CODE
-    def closed? = @closed
-    def to_io = @io
+    def os_code = @__os || OS_CODE
+    def closed? = @__closed
+    def to_io = @__io
     def sync = false
     def sync=(v)
       v
     end
-    def mtime = Time.at(@mtime || 0)
+    def mtime = Time.at(@__mtime || 0)
   end
 
   class GzipWriter < GzipFile
@@ -452,40 +453,40 @@ module Zlib
     end
 
     def initialize(io, level = nil, _strategy = nil, **_opts)
-      @io = io
-      @level = level || DEFAULT_COMPRESSION
-      @z = Deflate.new(@level, -MAX_WBITS)
-      @crc = 0
-      @size = 0
-      @closed = false
-      @started = false
+      @__io = io
+      @__level = level || DEFAULT_COMPRESSION
+      @__z = Deflate.new(@__level, -MAX_WBITS)
+      @__crc = 0
+      @__size = 0
+      @__closed = false
+      @__started = false
     end
 
     def mtime=(t)
-      raise GzipFile::Error, "header is already written" if @started
-      @mtime = t.to_i
+      raise GzipFile::Error, "header is already written" if @__started
+      @__mtime = t.to_i
     end
 
     def orig_name=(s)
-      raise GzipFile::Error, "header is already written" if @started
-      @orig_name = s.dup
+      raise GzipFile::Error, "header is already written" if @__started
+      @__orig_name = s.dup
     end
 
     def comment=(s)
-      raise GzipFile::Error, "header is already written" if @started
-      @comment = s.dup
+      raise GzipFile::Error, "header is already written" if @__started
+      @__comment = s.dup
     end
 
-    def pos = @size
+    def pos = @__size
     alias tell pos
 
     def write(*strings)
       strings.sum do |s|
         s = s.to_s
         start
-        @crc = Zlib.crc32(s, @crc)
-        @size += s.bytesize
-        put @z.deflate(s.b)
+        @__crc = Zlib.crc32(s, @__crc)
+        @__size += s.bytesize
+        put @__z.deflate(s.b)
         s.bytesize
       end
     end
@@ -521,24 +522,24 @@ module Zlib
 
     def flush(flush = SYNC_FLUSH)
       start
-      put @z.flush(flush)
-      @io.flush if @io.respond_to?(:flush)
+      put @__z.flush(flush)
+      @__io.flush if @__io.respond_to?(:flush)
       self
     end
 
     def finish
       start
-      put @z.finish
-      put [@crc, @size & 0xffff_ffff].pack("VV")
-      @closed = true
-      @io
+      put @__z.finish
+      put [@__crc, @__size & 0xffff_ffff].pack("VV")
+      @__closed = true
+      @__io
     end
 
     def close
-      raise GzipFile::Error, "closed gzip stream" if @closed
+      raise GzipFile::Error, "closed gzip stream" if @__closed
       finish
-      @io.close if @io.respond_to?(:close)
-      @io
+      @__io.close if @__io.respond_to?(:close)
+      @__io
     end
 
     private
@@ -546,22 +547,22 @@ module Zlib
     # The header goes before the first bytes of content, when those are in the stream already: an error of the
     # writer then loses nothing of them.
     def put(s)
-      head = @head
-      @head = nil
+      head = @__head
+      @__head = nil
       s = head + s if head
-      s.empty? ? nil : @io.write(s)
+      s.empty? ? nil : @__io.write(s)
     end
 
     def start
-      raise GzipFile::Error, "closed gzip stream" if @closed
-      return if @started
-      @started = true
-      flags = (@orig_name ? 8 : 0) | (@comment ? 16 : 0)
-      xfl = @level == BEST_SPEED ? 4 : @level == BEST_COMPRESSION ? 2 : 0
-      head = [0x1f, 0x8b, 8, flags, @mtime || 0, xfl, OS_CODE].pack("C4VCC")
-      head << @orig_name.b << "\0" if @orig_name
-      head << @comment.b << "\0" if @comment
-      @head = head
+      raise GzipFile::Error, "closed gzip stream" if @__closed
+      return if @__started
+      @__started = true
+      flags = (@__orig_name ? 8 : 0) | (@__comment ? 16 : 0)
+      xfl = @__level == BEST_SPEED ? 4 : @__level == BEST_COMPRESSION ? 2 : 0
+      head = [0x1f, 0x8b, 8, flags, @__mtime || 0, xfl, OS_CODE].pack("C4VCC")
+      head << @__orig_name.b << "\0" if @__orig_name
+      head << @__comment.b << "\0" if @__comment
+      @__head = head
     end
   end
 
@@ -584,33 +585,36 @@ module Zlib
       out
     end
 
-    attr_accessor :lineno
+    def lineno = @__lineno
+    def lineno=(n)
+      @__lineno = n
+    end
 
     def initialize(io, external_encoding: nil, **_opts)
-      @io = io
-      @enc = external_encoding || Encoding.default_external
-      @enc = Encoding.find(@enc) unless @enc.is_a?(Encoding)
-      @closed = false
-      @lineno = 0
+      @__io = io
+      @__enc = external_encoding || Encoding.default_external
+      @__enc = Encoding.find(@__enc) unless @__enc.is_a?(Encoding)
+      @__closed = false
+      @__lineno = 0
       open_member
     end
 
-    def external_encoding = @enc
-    def unused = @unused
+    def external_encoding = @__enc
+    def unused = @__unused
 
     def rewind
-      @io.seek(@from)
-      @lineno = 0
+      @__io.seek(@__from)
+      @__lineno = 0
       open_member
       0
     end
 
-    def pos = @pos
+    def pos = @__pos
     alias tell pos
 
     def eof?
       fill(1)
-      @buf.bytesize <= @at
+      @__buf.bytesize <= @__at
     end
     alias eof eof?
 
@@ -619,11 +623,11 @@ module Zlib
       raise ArgumentError, "negative length #{len} given" if len && len < 0
       if len.nil?
         fill(nil)
-        s = take(@buf.bytesize - @at).force_encoding(@enc)
+        s = take(@__buf.bytesize - @__at).force_encoding(@__enc)
       else
         fill(len)
-        return len == 0 ? +"" : nil if @buf.bytesize <= @at && len > 0
-        s = take([len, @buf.bytesize - @at].min)
+        return len == 0 ? +"" : nil if @__buf.bytesize <= @__at && len > 0
+        s = take([len, @__buf.bytesize - @__at].min)
       end
       buf ? buf.replace(s) : s
     end
@@ -639,8 +643,8 @@ module Zlib
 
     def getc
       fill(8)
-      return nil if @buf.bytesize <= @at
-      c = @buf.byteslice(@at, 8).force_encoding(@enc)[0]
+      return nil if @__buf.bytesize <= @__at
+      c = @__buf.byteslice(@__at, 8).force_encoding(@__enc)[0]
       take(c.bytesize)
       c
     end
@@ -651,9 +655,9 @@ module Zlib
 
     def ungetc(c)
       c = c.chr if c.is_a?(Integer)
-      @buf = c.b + @buf.byteslice(@at..)
-      @at = 0
-      @pos -= c.bytesize
+      @__buf = c.b + @__buf.byteslice(@__at..)
+      @__at = 0
+      @__pos -= c.bytesize
       nil
     end
 
@@ -669,12 +673,12 @@ module Zlib
       return +"" if limit == 0
       line = if sep.nil?
                s = read(limit)
-               s.nil? || s.empty? ? nil : s.force_encoding(@enc)
+               s.nil? || s.empty? ? nil : s.force_encoding(@__enc)
              else
                line_until(sep, limit)
              end
       if line
-        @lineno += 1
+        @__lineno += 1
         line = line.chomp(sep.nil? || sep.empty? ? "\n" : sep) if chomp
       end
       $_ = line
@@ -701,80 +705,80 @@ module Zlib
 
     def finish
       check
-      @closed = true
-      @io
+      @__closed = true
+      @__io
     end
 
     def close
       finish
-      @io.close if @io.respond_to?(:close)
-      @io
+      @__io.close if @__io.respond_to?(:close)
+      @__io
     end
 
     private
 
     def check
-      raise GzipFile::Error, "closed gzip stream" if @closed
+      raise GzipFile::Error, "closed gzip stream" if @__closed
     end
 
     def open_member
-      @from = @io.respond_to?(:pos) ? @io.pos : 0
-      data = @io.read(1024) || "".b
+      @__from = @__io.respond_to?(:pos) ? @__io.pos : 0
+      data = @__io.read(1024) || "".b
       begin
         head, at = GzipFile.__header(data.b)
       rescue GzipFile::Error
         raise GzipFile::Error, "not in gzip format"
       end
-      @mtime, @os, @orig_name, @comment = head[:mtime], head[:os], head[:name], head[:comment]
-      @level = head[:xfl] == 4 ? BEST_SPEED : head[:xfl] == 2 ? BEST_COMPRESSION : DEFAULT_COMPRESSION
-      @z = Inflate.new(-MAX_WBITS)
-      @buf = +"".b
-      @at = 0
-      @pos = 0
-      @crc = 0
-      @size = 0
-      @unused = nil
-      @ended = false
+      @__mtime, @__os, @__orig_name, @__comment = head[:mtime], head[:os], head[:name], head[:comment]
+      @__level = head[:xfl] == 4 ? BEST_SPEED : head[:xfl] == 2 ? BEST_COMPRESSION : DEFAULT_COMPRESSION
+      @__z = Inflate.new(-MAX_WBITS)
+      @__buf = +"".b
+      @__at = 0
+      @__pos = 0
+      @__crc = 0
+      @__size = 0
+      @__unused = nil
+      @__ended = false
       feed(data.byteslice(at..))
     end
 
     def feed(data)
-      out = @z.inflate(data)
-      @crc = Zlib.crc32(out, @crc)
-      @size += out.bytesize
-      @buf << out
-      finish_member if @z.finished?
+      out = @__z.inflate(data)
+      @__crc = Zlib.crc32(out, @__crc)
+      @__size += out.bytesize
+      @__buf << out
+      finish_member if @__z.finished?
     end
 
     def finish_member
-      return if @ended
-      @ended = true
-      tail = @z.flush_next_in
-      tail << (@io.read(8 - tail.bytesize) || "") if tail.bytesize < 8
+      return if @__ended
+      @__ended = true
+      tail = @__z.flush_next_in
+      tail << (@__io.read(8 - tail.bytesize) || "") if tail.bytesize < 8
       raise GzipFile::NoFooter, "footer is not found" if tail.bytesize < 8
       crc, len = tail.unpack("VV")
-      raise GzipFile::CRCError, "invalid compressed data -- crc error" unless crc == @crc
-      raise GzipFile::LengthError, "invalid compressed data -- length error" unless len == @size & 0xffff_ffff
+      raise GzipFile::CRCError, "invalid compressed data -- crc error" unless crc == @__crc
+      raise GzipFile::LengthError, "invalid compressed data -- length error" unless len == @__size & 0xffff_ffff
       rest = tail.byteslice(8..)
-      @unused = rest unless rest.empty?
+      @__unused = rest unless rest.empty?
     end
 
     # Decompresses until `n` bytes are at hand (nil: to the end).
     def fill(n)
-      until @ended || (n && @buf.bytesize - @at >= n)
-        data = @io.read(8192)
+      until @__ended || (n && @__buf.bytesize - @__at >= n)
+        data = @__io.read(8192)
         raise GzipFile::Error, "unexpected end of file" if data.nil? || data.empty?
         feed(data)
       end
     end
 
     def take(n)
-      s = @buf.byteslice(@at, n)
-      @at += n
-      @pos += n
-      if @at > 65_536
-        @buf = @buf.byteslice(@at..)
-        @at = 0
+      s = @__buf.byteslice(@__at, n)
+      @__at += n
+      @__pos += n
+      if @__at > 65_536
+        @__buf = @__buf.byteslice(@__at..)
+        @__at = 0
       end
       s
     end
@@ -783,24 +787,24 @@ module Zlib
       paragraph = sep.empty?
       if paragraph
         sep = "\n\n"
-        while (fill(1); @buf.getbyte(@at) == 10)
+        while (fill(1); @__buf.getbyte(@__at) == 10)
           take(1)
         end
       end
-      from = @at
+      from = @__at
       while true
-        i = @buf.index(sep.b, from)
-        have = (i ? i + sep.bytesize : @buf.bytesize) - @at
+        i = @__buf.index(sep.b, from)
+        have = (i ? i + sep.bytesize : @__buf.bytesize) - @__at
         if limit && have >= limit
-          return take(limit).force_encoding(@enc)
+          return take(limit).force_encoding(@__enc)
         end
-        break if i || @ended
-        fill(@buf.bytesize - @at + 1)
+        break if i || @__ended
+        fill(@__buf.bytesize - @__at + 1)
       end
       return nil if have == 0
-      line = take(have).force_encoding(@enc)
+      line = take(have).force_encoding(@__enc)
       if paragraph
-        while (fill(1); @buf.getbyte(@at) == 10)
+        while (fill(1); @__buf.getbyte(@__at) == 10)
           take(1)
         end
       end

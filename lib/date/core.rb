@@ -8,7 +8,6 @@ class Date
       check_numeric(day, "day")
       __from_day(day, start) { |d| Calendar.valid_civil(year.to_i, month.to_i, d, start) }
     end
-    alias new civil
 
     def jd(jd = 0, start = ITALY)
       check_numeric(jd, "jd")
@@ -63,12 +62,12 @@ class Date
     end
 
     # A date from its parts: Julian day and part of it, both local, seconds east of UTC.
-    def from_parts(jd, part, offset, start)
+    def __from_parts(jd, part, offset, start)
       date = allocate
-      date.__send__(:set_parts, jd, part, offset, start)
+      date.__send__(:__set_parts, jd, part, offset, start)
       date
     end
-    private :from_parts
+    private :__from_parts
 
     def _load(text) = Marshal.load(text)
 
@@ -78,7 +77,7 @@ class Date
     def __from_day(day, start)
       day, part = Calendar.split(day)
       jd = yield(day) or raise Error, "invalid date"
-      from_parts(jd, 0, 0, start) + part
+      __from_parts(jd, 0, 0, start) + part
     end
 
     def check_numeric(x, name)
@@ -86,45 +85,53 @@ class Date
     end
   end
 
-  attr_reader :jd
-  def start = Calendar.start_value(@start).to_f
-
-  def initialize_copy(other)
-    set_parts(*other.__send__(:parts))
+  # As `civil`, but a part of a day is of no account.
+  def initialize(year = -4712, month = 1, day = 1, start = ITALY)
+    [[year, "year"], [month, "month"], [day, "day"]].each { |x, name| Date.__send__(:check_numeric, x, name) } unless
+      year.is_a?(Integer) && month.is_a?(Integer) && day.is_a?(Integer)
+    jd = Calendar.valid_civil(year.to_i, month.to_i, Calendar.split(day)[0], start) or raise Error, "invalid date"
+    __set_parts(jd, 0, 0, start)
   end
 
-  def year = civil_fields[0]
-  def month = civil_fields[1]
+  def jd = @__jd
+  def start = Calendar.start_value(@__start).to_f
+
+  def initialize_copy(other)
+    __set_parts(*other.__send__(:__parts))
+  end
+
+  def year = __civil_fields[0]
+  def month = __civil_fields[1]
   alias mon month
-  def day = civil_fields[2]
+  def day = __civil_fields[2]
   alias mday day
-  def wday = (@jd + 1) % 7
-  def yday = Calendar.jd_to_ordinal(@jd, @start)[1]
-  def cwyear = Calendar.jd_to_commercial(@jd, @start)[0]
-  def cweek = Calendar.jd_to_commercial(@jd, @start)[1]
+  def wday = (@__jd + 1) % 7
+  def yday = Calendar.jd_to_ordinal(@__jd, @__start)[1]
+  def cwyear = Calendar.jd_to_commercial(@__jd, @__start)[0]
+  def cweek = Calendar.jd_to_commercial(@__jd, @__start)[1]
   def cwday = wday == 0 ? 7 : wday
-  def mjd = @jd - 2_400_001
-  def ld = @jd - 2_299_160
-  def day_fraction = @part.to_r
+  def mjd = @__jd - 2_400_001
+  def ld = @__jd - 2_299_160
+  def day_fraction = @__part.to_r
 
   # Astronomical Julian day: days since noon, UTC.
-  def ajd = @jd + @part - Rational(@offset, 86_400) - Rational(1, 2)
+  def ajd = @__jd + @__part - Rational(@__offset, 86_400) - Rational(1, 2)
   def amjd = ajd - Rational(4_800_001, 2)
 
   DAYNAMES.each_with_index do |name, i|
     define_method(:"#{name.downcase}?") { wday == i }
   end
 
-  def julian? = Calendar.julian?(@jd, @start)
+  def julian? = Calendar.julian?(@__jd, @__start)
   def gregorian? = !julian?
 
   def leap?
-    return Calendar.gregorian_leap?(year) if gregorian? || @start.is_a?(Infinity) && @start.infinite? == -1
+    return Calendar.gregorian_leap?(year) if gregorian? || @__start.is_a?(Infinity) && @__start.infinite? == -1
     Calendar.civil_to_jd(year, 3, 1, JULIAN) - Calendar.civil_to_jd(year, 2, 28, JULIAN) == 2
   end
 
   def new_start(start = ITALY)
-    self.class.__send__(:from_parts, @jd, @part, @offset, start)
+    self.class.__send__(:__from_parts, @__jd, @__part, @__offset, start)
   end
 
   def italy = new_start(ITALY)
@@ -135,12 +142,12 @@ class Date
   def +(other)
     raise TypeError, "expected numeric" unless other.is_a?(Numeric)
     days, part = Calendar.split(other)
-    part += @part
+    part += @__part
     if part >= 1
       part -= 1
       days += 1
     end
-    self.class.__send__(:from_parts, @jd + days, part, @offset, @start)
+    self.class.__send__(:__from_parts, @__jd + days, part, @__offset, @__start)
   end
 
   def -(other)
@@ -155,11 +162,11 @@ class Date
     raise TypeError, "expected numeric" unless other.is_a?(Numeric)
     y, m = (year * 12 + (month - 1) + other.to_i).divmod(12)
     d = mday
-    until (jd = Calendar.valid_civil(y, m + 1, d, @start))
+    until (jd = Calendar.valid_civil(y, m + 1, d, @__start))
       d -= 1
       raise Error, "invalid date" if d < 1
     end
-    self + (jd - @jd)
+    self + (jd - @__jd)
   end
 
   def <<(other)
@@ -234,33 +241,33 @@ class Date
     unless keys.nil? || keys.is_a?(Array)
       raise TypeError, "wrong argument type #{keys.class} (expected Array or nil)"
     end
-    names = deconstruct_names
+    names = __deconstruct_names
     names &= keys if keys
     names.to_h { |name| [name, __send__(name)] }
   end
 
-  def to_date = Date.__send__(:from_parts, @jd, 0, 0, @start)
-  def to_datetime = DateTime.__send__(:from_parts, @jd, @part, @offset, @start)
+  def to_date = Date.__send__(:__from_parts, @__jd, 0, 0, @__start)
+  def to_datetime = DateTime.__send__(:__from_parts, @__jd, @__part, @__offset, @__start)
   def to_time = Time.local(year, month, mday)
 
   def inspect
-    utc = @jd + @part - Rational(@offset, 86_400)
+    utc = @__jd + @__part - Rational(@__offset, 86_400)
     day = utc.floor
     seconds, rest = ((utc - day) * 86_400).divmod(1)
-    start = Calendar.start_value(@start)
+    start = Calendar.start_value(@__start)
     start = start.to_i if start.is_a?(Float) && start.finite?
-    sign = @offset < 0 ? "-" : "+"
+    sign = @__offset < 0 ? "-" : "+"
     start = start.is_a?(Float) ? (start > 0 ? "Inf" : "-Inf") : start
-    "#<#{self.class}: #{self} ((#{day}j,#{seconds}s,#{(rest * 1_000_000_000).to_i}n),#{sign}#{@offset.abs}s,#{start}j)>"
+    "#<#{self.class}: #{self} ((#{day}j,#{seconds}s,#{(rest * 1_000_000_000).to_i}n),#{sign}#{@__offset.abs}s,#{start}j)>"
   end
 
   def marshal_dump
-    utc = @jd + @part - Rational(@offset, 86_400)
+    utc = @__jd + @__part - Rational(@__offset, 86_400)
     day = utc.floor
     seconds, rest = ((utc - day) * 86_400).divmod(1)
     nanos = rest * 1_000_000_000
     nanos = nanos.to_i if nanos.to_r.denominator == 1
-    [0, day, seconds, nanos, @offset, Calendar.start_value(@start)]
+    [0, day, seconds, nanos, @__offset, Calendar.start_value(@__start)]
   end
 
   def marshal_load(data)
@@ -268,36 +275,36 @@ class Date
     _, day, seconds, nanos, offset, start = data
     local = day + Rational(seconds + offset, 86_400) + Rational(nanos, 86_400_000_000_000)
     jd, part = Calendar.split(local)
-    set_parts(jd, part, offset, start)
+    __set_parts(jd, part, offset, start)
   end
 
   private
 
-  def set_parts(jd, part, offset, start)
+  def __set_parts(jd, part, offset, start)
     Calendar.start_value(start)
-    @jd = jd
-    @part = part
-    @offset = offset
-    @start = start
-    @civil = nil
-    @civil = Calendar.jd_to_civil(jd, start)
+    @__jd = jd
+    @__part = part
+    @__offset = offset
+    @__start = start
+    @__civil = nil
+    @__civil = Calendar.jd_to_civil(jd, start)
     self
   end
 
-  def parts = [@jd, @part, @offset, @start]
-  def civil_fields = @civil
-  def deconstruct_names = [:year, :month, :day, :yday, :wday]
+  def __parts = [@__jd, @__part, @__offset, @__start]
+  def __civil_fields = @__civil
+  def __deconstruct_names = [:year, :month, :day, :yday, :wday]
 
   # Fields of the time of day, for strftime and DateTime.
-  def hour = (@part * 24).floor
-  def min = (@part * 1440).floor % 60
-  def sec = (@part * 86_400).floor % 60
-  def sec_fraction = (@part * 86_400) % 1
-  def offset = Rational(@offset, 86_400)
+  def hour = (@__part * 24).floor
+  def min = (@__part * 1440).floor % 60
+  def sec = (@__part * 86_400).floor % 60
+  def sec_fraction = (@__part * 86_400) % 1
+  def offset = Rational(@__offset, 86_400)
 
   def zone
-    sign = @offset < 0 ? "-" : "+"
-    format("%s%02d:%02d", sign, @offset.abs / 3600, @offset.abs / 60 % 60)
+    sign = @__offset < 0 ? "-" : "+"
+    format("%s%02d:%02d", sign, @__offset.abs / 3600, @__offset.abs / 60 % 60)
   end
 
   alias minute min

@@ -38,7 +38,7 @@ class DateTime < Date
     end
   end
 
-  def self.now(start = ITALY) = Time.now.to_datetime.new_start(start).__send__(:as, self)
+  def self.now(start = ITALY) = Time.now.to_datetime.new_start(start).__send__(:__as, self)
 
   singleton_class.undef_method :today
 
@@ -58,7 +58,7 @@ class DateTime < Date
     time = Calendar.valid_time(whole_hour, whole_minute, seconds) or raise Error, "invalid date"
     total = Rational(time, 86_400) + Rational(hour_part, 24) + Rational(minute_part, 1440) + part
     extra, part = Calendar.split(total)
-    from_parts(jd + extra, part, offset_seconds(offset), start)
+    __from_parts(jd + extra, part, offset_seconds(offset), start)
   end
 
   def self.offset_seconds(offset)
@@ -87,30 +87,30 @@ class DateTime < Date
 
   def new_offset(offset = 0)
     seconds = self.class.__send__(:offset_seconds, offset)
-    local = @jd + @part + Rational(seconds - @offset, 86_400)
+    local = @__jd + @__part + Rational(seconds - @__offset, 86_400)
     jd, part = Calendar.split(local)
-    self.class.__send__(:from_parts, jd, part, seconds, @start)
+    self.class.__send__(:__from_parts, jd, part, seconds, @__start)
   end
 
   # The same moment as one of a subclass.
-  def as(kind) = kind.__send__(:from_parts, @jd, @part, @offset, @start)
-  private :as
+  def __as(kind) = kind.__send__(:__from_parts, @__jd, @__part, @__offset, @__start)
+  private :__as
 
   def to_datetime = self
-  def to_date = Date.__send__(:from_parts, @jd, 0, 0, @start)
+  def to_date = Date.__send__(:__from_parts, @__jd, 0, 0, @__start)
 
   def to_time
     g = new_start(GREGORIAN)
-    Time.new(g.year, g.month, g.mday, g.hour, g.min, g.sec + g.sec_fraction, @offset)
+    Time.new(g.year, g.month, g.mday, g.hour, g.min, g.sec + g.sec_fraction, @__offset)
   end
 
   def to_s = strftime("%Y-%m-%dT%H:%M:%S%:z")
   def strftime(format = "%FT%T%:z") = super
 
-  def iso8601(n = 0) = strftime("%Y-%m-%d") + time_text(n)
+  def iso8601(n = 0) = strftime("%Y-%m-%d") + __time_text(n)
   alias xmlschema iso8601
   def rfc3339(n = 0) = iso8601(n)
-  def jisx0301(n = 0) = super() + time_text(n)
+  def jisx0301(n = 0) = super() + __time_text(n)
 
   def self._strptime(text, format = "%FT%T%z") = super
 
@@ -134,10 +134,10 @@ class DateTime < Date
 
   private
 
-  def time_text(n)
+  def __time_text(n)
     n = n.to_i
     n > 0 ? strftime("T%H:%M:%S.%#{n}N%:z") : strftime("T%H:%M:%S%:z")
   end
 
-  def deconstruct_names = [:year, :month, :day, :yday, :wday, :hour, :min, :sec, :sec_fraction, :zone]
+  def __deconstruct_names = [:year, :month, :day, :yday, :wday, :hour, :min, :sec, :sec_fraction, :zone]
 end

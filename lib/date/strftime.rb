@@ -9,7 +9,7 @@ class Date
       width = $2&.to_i
       colons = $3.size
       raise Errno::ERANGE, "Numerical result out of range" if width && width > 1 << 24
-      directive(whole, flags, width, colons, $4)
+      __directive(whole, flags, width, colons, $4)
     end
     out.force_encoding(format.encoding)
   end
@@ -24,7 +24,7 @@ class Date
   alias ctime asctime
 
   def httpdate
-    utc = @offset == 0 ? self : to_datetime.new_offset(0)
+    utc = @__offset == 0 ? self : to_datetime.new_offset(0)
     utc.strftime("%a, %d %b %Y %T GMT")
   end
 
@@ -34,7 +34,7 @@ class Date
   private_constant :ERAS
 
   def jisx0301
-    era = ERAS.find { |first, _, _| @jd >= first }
+    era = ERAS.find { |first, _, _| @__jd >= first }
     return strftime("%Y-%m-%d") unless era
     format("%s%02d", era[1], year - era[2]) + strftime(".%m.%d")
   end
@@ -46,53 +46,53 @@ class Date
                "+" => "%a %b %e %H:%M:%S %Z %Y" }.freeze
   private_constant :COMPOSED
 
-  def directive(whole, flags, width, colons, name)
+  def __directive(whole, flags, width, colons, name)
     if colons > 0 && name != "z"
       return whole
     end
     case name
-    when "Y" then number(year, flags, width, year < 0 ? 5 : 4, "0")
-    when "C" then number(year.div(100), flags, width, 2, "0")
-    when "y" then number(year % 100, flags, width, 2, "0")
-    when "m" then number(month, flags, width, 2, "0")
-    when "d" then number(mday, flags, width, 2, "0")
-    when "e" then number(mday, flags, width, 2, " ")
-    when "j" then number(yday, flags, width, 3, "0")
-    when "H" then number(hour, flags, width, 2, "0")
-    when "k" then number(hour, flags, width, 2, " ")
-    when "I" then number((hour + 11) % 12 + 1, flags, width, 2, "0")
-    when "l" then number((hour + 11) % 12 + 1, flags, width, 2, " ")
-    when "M" then number(min, flags, width, 2, "0")
-    when "S" then number(sec, flags, width, 2, "0")
-    when "L" then fraction(width || 3)
-    when "N" then fraction(width || 9)
-    when "u" then number(cwday, flags, width, 1, "0")
-    when "w" then number(wday, flags, width, 1, "0")
-    when "G" then number(cwyear, flags, width, cwyear < 0 ? 5 : 4, "0")
-    when "g" then number(cwyear % 100, flags, width, 2, "0")
-    when "V" then number(cweek, flags, width, 2, "0")
-    when "U" then number(Calendar.jd_to_weeknum(@jd, 0, @start)[1], flags, width, 2, "0")
-    when "W" then number(Calendar.jd_to_weeknum(@jd, 1, @start)[1], flags, width, 2, "0")
-    when "s" then number(((ajd - Rational(4_881_175, 2)) * 86_400).floor, flags, width, 1, "0")
-    when "Q" then number(((ajd - Rational(4_881_175, 2)) * 86_400_000).floor, flags, width, 1, "0")
-    when "A" then word(DAYNAMES[wday], flags, width)
-    when "a" then word(ABBR_DAYNAMES[wday], flags, width)
-    when "B" then word(MONTHNAMES[month], flags, width)
-    when "b", "h" then word(ABBR_MONTHNAMES[month], flags, width)
-    when "p" then word(flags.include?("#") ? (hour < 12 ? "am" : "pm") : (hour < 12 ? "AM" : "PM"), flags.delete("#"), width)
-    when "P" then word(hour < 12 ? "am" : "pm", flags, width)
-    when "Z" then word(zone, flags, width)
-    when "z" then zone_text(flags, width, colons)
-    when "n" then word("\n", flags, width)
-    when "t" then word("\t", flags, width)
-    when "%" then word("%", flags, width)
+    when "Y" then __number(year, flags, width, year < 0 ? 5 : 4, "0")
+    when "C" then __number(year.div(100), flags, width, 2, "0")
+    when "y" then __number(year % 100, flags, width, 2, "0")
+    when "m" then __number(month, flags, width, 2, "0")
+    when "d" then __number(mday, flags, width, 2, "0")
+    when "e" then __number(mday, flags, width, 2, " ")
+    when "j" then __number(yday, flags, width, 3, "0")
+    when "H" then __number(hour, flags, width, 2, "0")
+    when "k" then __number(hour, flags, width, 2, " ")
+    when "I" then __number((hour + 11) % 12 + 1, flags, width, 2, "0")
+    when "l" then __number((hour + 11) % 12 + 1, flags, width, 2, " ")
+    when "M" then __number(min, flags, width, 2, "0")
+    when "S" then __number(sec, flags, width, 2, "0")
+    when "L" then __fraction(width || 3)
+    when "N" then __fraction(width || 9)
+    when "u" then __number(cwday, flags, width, 1, "0")
+    when "w" then __number(wday, flags, width, 1, "0")
+    when "G" then __number(cwyear, flags, width, cwyear < 0 ? 5 : 4, "0")
+    when "g" then __number(cwyear % 100, flags, width, 2, "0")
+    when "V" then __number(cweek, flags, width, 2, "0")
+    when "U" then __number(Calendar.jd_to_weeknum(@__jd, 0, @__start)[1], flags, width, 2, "0")
+    when "W" then __number(Calendar.jd_to_weeknum(@__jd, 1, @__start)[1], flags, width, 2, "0")
+    when "s" then __number(((ajd - Rational(4_881_175, 2)) * 86_400).floor, flags, width, 1, "0")
+    when "Q" then __number(((ajd - Rational(4_881_175, 2)) * 86_400_000).floor, flags, width, 1, "0")
+    when "A" then __word(DAYNAMES[wday], flags, width)
+    when "a" then __word(ABBR_DAYNAMES[wday], flags, width)
+    when "B" then __word(MONTHNAMES[month], flags, width)
+    when "b", "h" then __word(ABBR_MONTHNAMES[month], flags, width)
+    when "p" then __word(flags.include?("#") ? (hour < 12 ? "am" : "pm") : (hour < 12 ? "AM" : "PM"), flags.delete("#"), width)
+    when "P" then __word(hour < 12 ? "am" : "pm", flags, width)
+    when "Z" then __word(zone, flags, width)
+    when "z" then __zone_text(flags, width, colons)
+    when "n" then __word("\n", flags, width)
+    when "t" then __word("\t", flags, width)
+    when "%" then __word("%", flags, width)
     else
       composed = COMPOSED[name]
-      composed ? word(strftime(composed), flags, width) : whole
+      composed ? __word(strftime(composed), flags, width) : whole
     end
   end
 
-  def number(n, flags, width, default, fill)
+  def __number(n, flags, width, default, fill)
     pad = flags[/[-0_]/]
     return n.to_s if pad == "-" && !width
     pad = flags.scan(/[-0_]/).last
@@ -104,20 +104,20 @@ class Date
     n < 0 ? "-" + n.abs.to_s.rjust(width - 1, "0") : n.to_s.rjust(width, "0")
   end
 
-  def word(text, flags, width)
+  def __word(text, flags, width)
     text = text.upcase if flags.include?("^")
     text = text.swapcase == text.downcase ? text.downcase : text.upcase if flags.include?("#")
     return text if !width || flags.include?("-")
     text.rjust(width, flags.scan(/[0_]/).last == "0" ? "0" : " ")
   end
 
-  def fraction(digits)
+  def __fraction(digits)
     (sec_fraction * 10**digits).floor.to_s.rjust(digits, "0")
   end
 
-  def zone_text(flags, width, colons)
-    sign = @offset < 0 ? "-" : "+"
-    h, rest = @offset.abs.divmod(3600)
+  def __zone_text(flags, width, colons)
+    sign = @__offset < 0 ? "-" : "+"
+    h, rest = @__offset.abs.divmod(3600)
     m, s = rest.divmod(60)
     tail = case colons
            when 0 then format("%02d", m)

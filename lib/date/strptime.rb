@@ -32,7 +32,7 @@ class Date
           i += 1
         elsif c == "%" && (m = /\G%(?:[EO]?)(:{0,3})([a-zA-Z%+])/.match(format, i)) && m.begin(0) == i
           i = m.end(0)
-          return false unless directive(m[2], number_next?(format, i))
+          return false unless __directive(m[2], number_next?(format, i))
         else
           return false unless @text[@at] == c
           @at += 1
@@ -75,7 +75,7 @@ class Date
       false
     end
 
-    def directive(d, fixed)
+    def __directive(d, fixed)
       case d
       when "A", "a" then name(:wday, DAYNAMES, ABBR_DAYNAMES)
       when "B", "b", "h" then name(:mon, MONTHNAMES, ABBR_MONTHNAMES)
@@ -187,7 +187,7 @@ class Date
       raise Error, "invalid date" if fields.nil? || fields.empty?
       fields = expand_seconds(fields)
       jd = find_jd(fields, start) or raise Error, "invalid date"
-      from_parts(jd, 0, 0, start)
+      __from_parts(jd, 0, 0, start)
     end
 
     def complete_datetime(fields, start)
@@ -203,7 +203,7 @@ class Date
       end
       total = Rational(time, 86_400) + (fields[:sec_fraction] || 0) / 86_400
       extra, part = Calendar.split(total)
-      from_parts(jd + extra, part, offset, start)
+      __from_parts(jd + extra, part, offset, start)
     end
 
     # Seconds since 1970 stand for all other fields.

@@ -50,6 +50,14 @@ fn posix_ascii(name: &[u8]) -> Option<&'static str> {
     })
 }
 
+/// Length of the POSIX bracket that `rest` begins with; `None`: `[:` begins a class of its own, as the engine sees it.
+pub(crate) fn posix_bracket(rest: &[u8]) -> Option<usize> {
+    let name = rest.strip_prefix(b"[:")?;
+    let begins = usize::from(name.first() == Some(&b'^'));
+    let n = begins + name[begins..].iter().take_while(|b| b.is_ascii_alphabetic()).count();
+    (n > 0 && name[n..].starts_with(b":]")).then_some(n + 4)
+}
+
 /// The bounds of `{n,m}` at the start of `rest` if both are given.
 fn interval(rest: &[u8]) -> Option<(u64, u64)> {
     let end = memchr::memchr(b'}', rest)?;
@@ -172,8 +180,8 @@ pub(crate) fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool
         if class_depth > 0 {
             match b {
                 b'[' if rest.starts_with(b"[:") => {
-                    if let Some(end) = memchr::memmem::find(&rest[2..], b":]") {
-                        let name = &rest[2..2 + end];
+                    if let Some(n) = posix_bracket(rest) {
+                        let name = &rest[2..n - 2];
                         let (negated, bare) = match name.strip_prefix(b"^") {
                             Some(bare) => (true, bare),
                             None => (false, name),
@@ -187,9 +195,9 @@ pub(crate) fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool
                             _ if bare == b"word" && !negated && enc.is_utf8() => {
                                 out.extend_from_slice("[:word:]\u{200C}\u{200D}".as_bytes())
                             }
-                            _ => out.extend_from_slice(&rest[..end + 4]),
+                            _ => out.extend_from_slice(&rest[..n]),
                         }
-                        i += end + 4;
+                        i += n;
                         continue;
                     }
                     class_depth += 1;
@@ -210,7 +218,7 @@ pub(crate) fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool
             b'[' => {
                 if mode.ignorecase
                     && mode.charset == Charset::Default
-                    && let Some((apart, others, n)) = negated_members(rest)
+                    && let Some((apart, others, n)) = negated_members(rest, enc)
                 {
                     // Without case the engine takes some of their members for what they stand for: a ligature, for its letters.
                     out.extend_from_slice(b"(?:");
@@ -317,7 +325,7 @@ pub(crate) fn adapt(text: &[u8], enc: EncIndex, extended: bool, ignorecase: bool
 
 /// The negated short classes (`\W \D \S \H`) among the members of the class that `rest` begins with, the other members, and its length; `None` where
 /// there are none, or the class is negated or made of others.
-fn negated_members(rest: &[u8]) -> Option<(Vec<u8>, Vec<u8>, usize)> {
+fn negated_members(rest: &[u8], enc: EncIndex) -> Option<(Vec<u8>, Vec<u8>, usize)> {
     let (mut apart, mut others) = (Vec::new(), Vec::new());
     let mut i = 1;
     if matches!(rest.get(1), Some(b'^' | b']')) {
@@ -327,14 +335,24 @@ fn negated_members(rest: &[u8]) -> Option<(Vec<u8>, Vec<u8>, usize)> {
         match *rest.get(i)? {
             b']' => break,
             b'[' if rest[i..].starts_with(b"[:") => {
-                let n = memchr::memmem::find(&rest[i..], b":]")? + 2;
+                let n = posix_bracket(&rest[i..])?;
                 others.extend_from_slice(&rest[i..i + n]);
                 i += n;
             }
             b'[' => return None,
-            b'&' if rest.get(i + 1) == Some(&b'&') => return None,
+            // Also where what stands between them is taken away.
+            b'&' if rest.get(i + 1) == Some(&b'&') || others.last() == Some(&b'&') => return None,
+            // It would negate what is left.
+            b'^' if others.is_empty() => {
+                others.extend_from_slice(b"\\^");
+                i += 1;
+            }
             b'\\' => {
                 let c = *rest.get(i + 1)?;
+                if matches!(c, b'c' | b'C' | b'M') || c >= 0x80 {
+                    // What follows belongs to it.
+                    return None;
+                }
                 if !matches!(c, b'W' | b'D' | b'S' | b'H') {
                     others.extend_from_slice(&rest[i..i + 2]);
                 } else if others.len() > 1 && others.last() == Some(&b'-')
@@ -348,8 +366,9 @@ fn negated_members(rest: &[u8]) -> Option<(Vec<u8>, Vec<u8>, usize)> {
                 i += 2;
             }
             b => {
-                others.push(b);
-                i += 1;
+                let n = if b < 0x80 { 1 } else { enc.char_len(&rest[i..]).step().max(1) };
+                others.extend_from_slice(rest.get(i..i + n)?);
+                i += n;
             }
         }
     }

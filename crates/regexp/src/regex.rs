@@ -498,6 +498,7 @@ impl Regex {
     fn first(&self, subject: &Subject<'_>, worth: u32) -> Option<&First> {
         let first = match self.first.get() {
             Some(first) => first,
+            None if worth == 0 => return None,
             None => {
                 // Counted by several threads at once it takes a few more.
                 let n = self.tried.load(Relaxed).saturating_add(worth);

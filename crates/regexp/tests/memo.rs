@@ -16,7 +16,7 @@ impl Rand {
     }
 }
 
-const ATOMS: [&str; 20] = [
+const ATOMS: [&str; 21] = [
     "a",
     "b",
     "c",
@@ -35,6 +35,7 @@ const ATOMS: [&str; 20] = [
     "[[:alpha:]b]",
     "x",
     "[a-c&&[^b]]",
+    "[[:b]c]",
     "\\.",
     "A",
 ];

@@ -41,7 +41,7 @@ module Kumihimo
           return ::Date.civil(*day) if day.is_a?(Array)
           # What Date.jd does with a number of days that needs no checks.
           date = ::Date.allocate
-          date.__send__(:set_parts, day, 0, 0, ::Date::ITALY)
+          date.__send__(:__set_parts, day, 0, 0, ::Date::ITALY)
           date
         end
       end

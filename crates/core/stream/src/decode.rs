@@ -60,7 +60,7 @@ pub fn decode<const K: u8>(cx: &mut Cx, bytes: &[u8], start: usize, end: usize) 
     }
 }
 
-/// A Date as lib/date/core.rb makes it (`set_parts`).
+/// A Date as lib/date/core.rb makes it (`__set_parts`).
 fn new_date(cx: &mut Cx, d: Date) -> Option<Value> {
     if d.year < 1583 {
         return None;
@@ -91,7 +91,7 @@ struct Dates {
 /// `__xml_date(Date)`
 fn know_dates(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     cx.keep(a[0]);
-    let names = ["@jd", "@part", "@offset", "@start", "@civil"].map(|n| cx.intern(n));
+    let names = ["@__jd", "@__part", "@__offset", "@__start", "@__civil"].map(|n| cx.intern(n));
     cx.shared_state::<Dates>().known.get_or_init(|| (a[0].bits(), names));
     Ok(Value::NIL)
 }

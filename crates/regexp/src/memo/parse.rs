@@ -4,6 +4,7 @@
 //! one character (*atoms*) and what looks without consuming (*looks*) is not understood here: it is cut out, with the
 //! options that hold there, for the engine to answer.
 
+use crate::adapt::posix_bracket;
 use std::collections::HashMap;
 
 /// Deepest nesting of groups.
@@ -351,8 +352,11 @@ fn class_len(rest: &[u8]) -> Option<usize> {
     while i < rest.len() {
         match rest[i] {
             b'\\' => i += 1,
-            b'[' if depth > 0 && rest[i..].starts_with(b"[:") => i += memchr::memmem::find(&rest[i..], b":]")? + 1,
             b'[' => {
+                if let Some(n) = posix_bracket(&rest[i..]).filter(|_| depth > 0) {
+                    i += n;
+                    continue;
+                }
                 depth += 1;
                 let next = if rest.get(i + 1) == Some(&b'^') { i + 2 } else { i + 1 };
                 if rest.get(next) == Some(&b']') {

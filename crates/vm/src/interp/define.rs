@@ -458,25 +458,30 @@ impl Cx {
     fn default_bits(&self, f: Fp) -> u16 {
         let mut c = f.cref().cell::<CrefObj>();
         while let Some(x) = c {
-            let (m, bits) = (x.hdr.aux.get(), x.hdr.x.get());
+            let m = x.hdr.aux.get();
             if m == CrefObj::NO_METHOD {
-                return bits;
+                return x.hdr.x.get();
             }
             if !matches!(self.methods[m as usize].body, Body::Proc(_)) {
                 break;
-            }
-            if bits & CrefObj::VISIBILITY != 0 {
-                return bits;
             }
             c = x.parent.cell::<CrefObj>();
         }
         0
     }
+    /// Where they set it: in a method, for the place around it.
+    fn visibility_place(f: Fp) -> Option<Gc<CrefObj>> {
+        let mut c = f.cref().cell::<CrefObj>()?;
+        while c.hdr.aux.get() != CrefObj::NO_METHOD {
+            c = c.parent.cell::<CrefObj>()?;
+        }
+        Some(c)
+    }
     /// Default visibility for `def` in the nearest user frame.
     pub(crate) fn set_default_visibility(&mut self, vis: Vis, module_func: bool) {
         if let Some(f) = self.user_frame() {
             // eval and blocks share the scope's place.
-            if let Some(c) = f.cref().cell::<CrefObj>() {
+            if let Some(c) = Self::visibility_place(f) {
                 let bits = match vis {
                     Vis::Public => CrefObj::PUBLIC,
                     Vis::Private => CrefObj::PRIVATE,
