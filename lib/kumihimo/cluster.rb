@@ -128,7 +128,11 @@ module Kumihimo
         done = results = error = nil
         begin
           until results
-            from, length, results = place.workshop.work(turn, Cluster.self, list.size, done)
+            begin
+              from, length, results = place.workshop.work(turn, Cluster.self, list.size, done)
+            rescue Segments::NotTransferable => error
+              raise
+            end
             next unless from
             begin
               done = [from, list[from, length].map(&block)]

@@ -30,7 +30,8 @@ module Kumihimo
 
       # The next few elements for a node, of which `away` are about to collect. nil: there is nothing for it now.
       def next(node, away = [])
-        part = @parts[node]
+        # Who was taken for gone has nothing left.
+        part = (@parts[node] ||= [0, 0])
         away = [] if (@parts.keys - away).none?(String)
         goes = away.include?(node)
         steal(part, away) if part[0] == part[1] && !goes

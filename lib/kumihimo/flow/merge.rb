@@ -55,7 +55,8 @@ module Kumihimo
 
       def advance(out)
         left, right = @sides
-        loop do
+        # No `loop`, which would take a StopIteration of the program's for its end.
+        while true
           join_equal(0, left, right, out)
           join_equal(1, right, left, out)
           return if left.empty? ? !left.over || right.empty? : right.empty? && !right.over

@@ -60,7 +60,14 @@ module Kumihimo
           run.feed(&block)
           more = true
           while more
-            more = run.drain(out = [], PIECE)
+            out = []
+            begin
+              more = run.drain(out, PIECE)
+            rescue StandardError
+              # An error comes after what was made before it.
+              out.each(&block)
+              raise
+            end
             out.each(&block)
           end
         ensure

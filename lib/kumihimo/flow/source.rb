@@ -21,7 +21,8 @@ module Kumihimo
         if Array === @input
           @input.each(&block)
         elsif Source.queue?(@input)
-          loop do
+          # No `loop`, which would take a StopIteration of the block's for its end.
+          while true
             element = @input.pop
             break if element.nil? && @input.closed? && @input.empty?
             yield element
@@ -38,7 +39,7 @@ module Kumihimo
         return @input.flow_reader if @input.respond_to?(:flow_reader)
         case @input
         when Array then ArrayReader.new(@input)
-        when Hash, Struct, Set then ArrayReader.new(@input.to_a)
+        when Hash, Struct, Set then ArrayReader.new(@input.each_entry.to_a)
         when Range then integers?(@input) ? RangeReader.new(@input) : Feeder.new(self)
         else Feeder.new(self)
         end

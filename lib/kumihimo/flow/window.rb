@@ -10,6 +10,10 @@ module Kumihimo
       def size = rows.size
       def to_a = rows.dup
       alias_method :entries, :to_a
+      # Not Struct's, of the three members.
+      def length = rows.size
+      def select(&) = rows.select(&)
+      def filter(&) = rows.filter(&)
     end
 
     # The operators behind `Flow#window`.

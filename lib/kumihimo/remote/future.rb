@@ -111,8 +111,8 @@ module Kumihimo
   class << self
     # The values of all these futures, in their order. What one of them raised is raised.
     def all(futures, timeout: nil)
-      return futures.map(&:value) unless timeout
-      over = KumiSys.deadline(timeout)
+      over = timeout && KumiSys.deadline(timeout)
+      return futures.map(&:value) unless over
       futures.map { |future| future.value(timeout: [(over - KumiSys.deadline(0)) / 1e9, 0].max) }
     end
   end

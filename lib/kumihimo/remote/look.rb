@@ -57,5 +57,5 @@ end
 
 module ObjectSpace
   # This node's objects that other nodes hold, or are being handed: each with the names of those nodes.
-  def self.exports = __rem_exports.to_h.compare_by_identity
+  def self.exports = __rem_exports.each_with_object({}.compare_by_identity) { |(object, names), all| all[object] = names }
 end

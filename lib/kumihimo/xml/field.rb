@@ -30,6 +30,7 @@ module Kumihimo
         @type = type
         @converter = nil
         find_type(type, block)
+        fail_with("every object has a method #{@name}?: take another name and say element: #{@name.to_s.inspect}") if boolean? && RESERVED.include?(:"#{@name}?")
         freeze
       end
 

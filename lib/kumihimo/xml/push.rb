@@ -18,6 +18,7 @@ module Kumihimo
 
       # Calls the block with each element that these bytes complete.
       def <<(bytes)
+        raise TypeError, "nil is no text: call finish where the document ends" if bytes.nil?
         __xpush_feed(@__core, bytes)
         drain
       end

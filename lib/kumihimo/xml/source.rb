@@ -22,7 +22,7 @@ module Kumihimo
           case source
           when String
             return __xopen(schema, 0, source, nil, nil, settings) if document?(source)
-            return __xopen(schema, 2, source, nil, nil, settings) if source.match?(%r{\Ahttps?://}i)
+            return __xopen(schema, 2, source, nil, nil, settings) if source.b.match?(%r{\Ahttps?://}in)
             __xopen(schema, 1, source, nil, nil, settings)
           when IO
             raise IOError, "not opened for reading" unless readable?(source)

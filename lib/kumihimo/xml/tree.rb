@@ -121,6 +121,8 @@ module Kumihimo
         if slot && !(slot < inherited.size && inherited[slot].equal?(fields[slot]))
           raise ArgumentError, "#{name || 'XTree'}, field :#{field.name}: it is declared already"
         end
+        clash = fields.find { |other| other.name == :"remove_#{field.name}" || field.name == :"remove_#{other.name}" }
+        raise ArgumentError, "#{name || 'XTree'}, field :#{field.name}: the field :#{clash.name} has a method of that name" if clash
         raise ArgumentError, "#{name || 'XTree'} has more than 4000 fields" if fields.size >= 4000
         slot ||= fields.size
         @__fields = [*fields.first(slot), field, *fields.drop(slot + 1)].freeze

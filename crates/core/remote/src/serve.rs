@@ -205,7 +205,12 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
         Some(left) => match left.checked_sub(kumi_link::now().saturating_sub(since)) {
             Some(left) => Some(left),
             None => {
-                refuse(How::Refused, "its time was over before it began");
+                host.act(|inner, now, after| {
+                    if let Some(p) = inner.peers.get_mut(&run.peer).filter(|p| p.incarnation == run.incarnation) {
+                        p.waiting -= bytes;
+                    }
+                    inner.answer(now, &run, How::Refused, text("its time was over before it began"), after);
+                });
                 return Ok(None);
             }
         },
