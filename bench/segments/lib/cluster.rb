@@ -66,7 +66,15 @@ module Bench
       @parties.each { |p| p.child.kill }
     end
 
-    def free_port = TCPServer.open("127.0.0.1", 0) { |s| s.addr[1] }
+    # One that no connection of another node is given before its node listens: below those that the system gives out.
+    def free_port
+      low = File.read("/proc/sys/net/ipv4/ip_local_port_range").to_i.clamp(12_000, 60_000)
+      begin
+        TCPServer.open("127.0.0.1", rand(10_000...low)) { |s| s.addr[1] }
+      rescue Errno::EADDRINUSE
+        retry
+      end
+    end
 
     # A node of kumi that runs a program; those after the first join it. `core`: the only one it may use. Gives the Party before it is ready.
     def node(name, program, *args, await: nil, core: nil, env: {}, join: @join)
