@@ -61,3 +61,13 @@ taken = 800.times.map do
 end
 putters.each(&:join)
 p taken.group_by(&:first).transform_values { |list| list.map(&:last) == (0...200).to_a }.sort, most <= 3
+
+# A time to live is what it was said to be, also where a value has to be read before it can travel.
+require "kumihimo/xml"
+class Row < Kumihimo::XTree
+  field(:n) { |text| text.to_i }
+end
+ds.export("t")
+Kumihimo::XML.each("<d><r><n>1</n></r><r><n>2</n></r></d>", "//r", Row) { |row| ds.put("t", row, ttl: 0.05) }
+sleep 0.3
+p ds.size("t"), ds.take?("t")

@@ -33,14 +33,12 @@ module Kumihimo
             index = __seg_put(key, value, bits)
             return index unless __same(index, nil)
           else
-            Clock.start
-            delay = delay_of(not_before)
-            ttl = nanoseconds(ttl, "ttl")
-            index = __seg_put_timed(key, value, bits, delay, ttl)
+            delay, ttl_ns = times(not_before, ttl)
+            index = __seg_put_timed(key, value, bits, delay, ttl_ns)
             return index == true ? nil : index unless __same(index, nil)
           end
           return false if __same(timeout, false)
-          wait_for_room(key, value, bits, timeout, delay, ttl)
+          wait_for_room(key, value, bits, timeout, delay, ttl_ns)
         rescue NotTransferable
           # Others ask for the key, and fields of a record of a stream were not read yet, which is Ruby's affair. What can't travel raises
           # again.
@@ -52,12 +50,7 @@ module Kumihimo
         def hand_over(key, value, timeout, not_before, ttl)
           bits = OWNED
           bits = how(bits) if @traces
-          delay = ttl_ns = nil
-          unless __same(not_before, nil) && __same(ttl, nil)
-            Clock.start
-            delay = delay_of(not_before)
-            ttl_ns = nanoseconds(ttl, "ttl")
-          end
+          delay, ttl_ns = times(not_before, ttl)
           index = __seg_put_moved(key, value, bits, delay, ttl_ns)
           index = hand_into_room(key, value, timeout, [bits, delay, ttl_ns]) if __same(index, false)
           index == true ? nil : index
@@ -76,10 +69,7 @@ module Kumihimo
             value = Value.shared(value)
           end
           bits = how(bits) if @traces
-          unless __same(ttl, nil)
-            Clock.start
-            ttl_ns = nanoseconds(ttl, "ttl")
-          end
+          _, ttl_ns = times(nil, ttl)
           return __seg_put_moved(key, value, bits, nil, ttl_ns) if moves
           __same(ttl, nil) ? __seg_put(key, value, bits) : __seg_put_timed(key, value, bits, nil, ttl_ns)
         rescue NotTransferable
@@ -134,6 +124,13 @@ module Kumihimo
           return found unless __same(found, NOTHING)
           return false if __same(timeout, false)
           raise TimeoutError, "no room under #{Segments.name_of(key).inspect} within #{timeout} s"
+        end
+
+        # Nanoseconds until it enters and for which it lasts; nil: at once, for ever.
+        def times(not_before, ttl)
+          return if __same(not_before, nil) && __same(ttl, nil)
+          Clock.start
+          [delay_of(not_before), nanoseconds(ttl, "ttl")]
         end
 
         # Nanoseconds of a number of seconds.

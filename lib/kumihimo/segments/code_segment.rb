@@ -385,12 +385,7 @@ module Kumihimo
     def __output(key, value, move, update, not_before, ttl, on)
       bits = update
       at = given = nil
-      delay = ttl_ns = nil
-      unless __same(not_before, nil) && __same(ttl, nil)
-        Segments::Clock.start
-        delay = Segments::Calls.delay_of(not_before) unless __same(not_before, nil)
-        ttl_ns = Segments::Calls.nanoseconds(ttl, "ttl")
-      end
+      delay, ttl_ns = Segments::Calls.times(not_before, ttl)
       if move
         given = value
         value = Segments::Value.owned(value)

@@ -205,12 +205,8 @@ pub fn begin(cx: &mut Cx, host: &Arc<Host>, incoming: Incoming) -> Result<Option
         Some(left) => match left.checked_sub(kumi_link::now().saturating_sub(since)) {
             Some(left) => Some(left),
             None => {
-                host.act(|inner, now, after| {
-                    if let Some(p) = inner.peers.get_mut(&run.peer).filter(|p| p.incarnation == run.incarnation) {
-                        p.waiting -= bytes;
-                    }
-                    inner.answer(now, &run, How::Refused, text("its time was over before it began"), after);
-                });
+                let why = "its time was over before it began";
+                host.act(|inner, now, after| inner.never_begins(now, &run, bytes, (How::Refused, why), after));
                 return Ok(None);
             }
         },

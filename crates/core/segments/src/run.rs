@@ -152,7 +152,6 @@ fn alone(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 }
 /// `__seg_runner()`: the running thread is a runner from now on.
 fn runner(cx: &mut Cx, _: Value, _: &[Value]) -> R {
-    cx.task.stands_alone();
     let made = made(cx)?;
     let (number, hand) = made.shared.lock().runs.seat();
     Ok(cx.data(cx.k.object, Runner { number, hand, dealt: Default::default(), left: Default::default() }))
@@ -162,7 +161,7 @@ fn runner(cx: &mut Cx, _: Value, _: &[Value]) -> R {
 fn next(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let Some(me) = a[0].as_data::<Runner>() else { return Ok(Value::NIL) };
-    // Nor of the run before.
+    // Nothing of who has started it, nor of the run before.
     cx.task.stands_alone();
     let due = me.hand.lock().begin();
     if let Some(due) = due {

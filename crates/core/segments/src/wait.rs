@@ -304,16 +304,7 @@ fn fill(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         (has, woken, inner.clients.is_some())
     };
     woken.wake(cx);
-    let Some(id) = has else {
-        if away {
-            cx.expect_message();
-        }
-        if until != u64::MAX && now_ns() >= until || r.id.lock().is_none() {
-            cx.no_wait();
-            return Ok(made.none);
-        }
-        return Err(cx.park(until));
-    };
+    let Some(id) = has else { return goes_on(cx, made, r, until, away) };
     cx.no_wait();
     let parts = crate::list(a[4]);
     let at = |i: usize| parts.get(i).copied().unwrap_or(Value::NIL);
@@ -412,7 +403,8 @@ fn give_back_held(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     woken.wake(cx);
     Ok(Value::bool(done.is_ok()))
 }
-/// `__seg_wait(request, deadline)`: what the request comes to: a value, a segment, an index, true (it enters later); or the object that says that nothing came in time. `deadline`: as the library's (nil: none).
+/// `__seg_wait(request, deadline)`: what the request comes to: a value, a segment, an index, true (it enters later); or the object that
+/// says that nothing came in time. `deadline`: as the library's (nil: none).
 fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let made = made(cx)?;
     let Some(r) = a[0].as_data::<Request>() else { return Ok(made.none) };
@@ -448,17 +440,7 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     };
     woken.wake(cx);
     match claimed {
-        None => {
-            if away {
-                // Another node may put it.
-                cx.expect_message();
-            }
-            if until != u64::MAX && now_ns() >= until || r.id.lock().is_none() {
-                cx.no_wait();
-                return Ok(made.none);
-            }
-            Err(cx.park(until))
-        }
+        None => goes_on(cx, made, r, until, away),
         Some(c) => {
             cx.no_wait();
             match c {
@@ -481,6 +463,18 @@ fn wait(cx: &mut Cx, _: Value, a: &[Value]) -> R {
             }
         }
     }
+}
+/// It has come to nothing yet: its waiter is parked, unless the time is over. `away`: there are other nodes.
+fn goes_on(cx: &mut Cx, made: &'static Made, r: &Request, until: u64, away: bool) -> R {
+    if away {
+        // Another node may bring what is waited for.
+        cx.expect_message();
+    }
+    if until != u64::MAX && now_ns() >= until || r.id.lock().is_none() {
+        cx.no_wait();
+        return Ok(made.none);
+    }
+    Err(cx.park(until))
 }
 /// `__seg_made(class, key, [index, value, owned, changed, deliveries, trace])`: the Segment of that class. What has taken it is not
 /// interrupted before it has it, as it could be on the way into a method of Ruby's.

@@ -122,34 +122,23 @@ impl Key {
             && self.looking.is_empty()
             && !self.putting
     }
-    /// The oldest taker that has not looked in this round, and may: `tried` says who has.
-    fn next_taker(&self, tried: impl Fn(u64) -> bool) -> Option<u64> {
+    /// The oldest taker that may look. `lease`: of one that has not looked in this round, how long its lease is, if any segment does for it.
+    fn next_taker(&self, lease: impl Fn(u64) -> Option<Option<Lease>>) -> Option<u64> {
+        let behind = |l: Lease, n: u64| self.looking.range((l, n)..=(l, u64::MAX)).next().is_some();
         // Where they are all alike nobody is older than who has to wait.
         let alike = self.simple.len() == self.takers.len() && self.simple.first().map(|s| s.0) == self.simple.last().map(|s| s.0);
-        let behind = |lease: Lease, n: u64| self.looking.range((lease, n)..=(lease, u64::MAX)).next_back().is_some();
-        let lease = self.simple.first().map(|s| s.0);
-        for n in self.takers.iter().copied().filter(|n| !tried(*n)) {
-            let waits = if alike {
-                lease.is_some_and(|l| behind(l, n))
-            } else {
-                self.leases().any(|l| self.simple.contains(&(l, n)) && behind(l, n))
-            };
-            match waits {
-                false => return Some(n),
-                true if alike => return None,
-                true => {}
+        for n in self.takers.iter().copied() {
+            match lease(n) {
+                None => {}
+                Some(Some(l)) if behind(l, n) => {
+                    if alike {
+                        return None;
+                    }
+                }
+                Some(_) => return Some(n),
             }
         }
         None
-    }
-    /// The lengths of leases that those who look have.
-    fn leases(&self) -> impl Iterator<Item = Lease> {
-        let mut next = self.looking.first().map(|l| l.0);
-        std::iter::from_fn(move || {
-            let one = next?;
-            next = self.looking.range((one, u64::MAX)..).find(|l| l.0 != one).map(|l| l.0);
-            Some(one)
-        })
     }
 }
 
@@ -164,12 +153,13 @@ impl<T> Machine<T> {
             _ => return false,
         };
         let Some((key, k)) = self.keys.get_key_value(key).filter(|(_, k)| k.on.is_some()) else { return false };
-        let joins = waits && if takes { !k.simple.is_empty() } else { !k.putters.is_empty() };
-        let key = key.clone();
-        if joins {
-            self.stands(&key, name);
+        let others = if takes { !k.simple.is_empty() } else { !k.putters.is_empty() };
+        if !waits || !others {
+            return false;
         }
-        joins
+        let key = key.clone();
+        self.stands(&key, name);
+        true
     }
     /// A call is made. Puts that wait for room are done in the order in which they were made: each names the one before it to the store.
     pub(super) fn stands_in_order(&mut self, name: u64) {
@@ -238,12 +228,10 @@ impl<T> Machine<T> {
         let Some(mut p) = self.calls.remove(&name) else { return name };
         if let Some(o) = self.calls.get_mut(&older) {
             std::mem::swap(&mut p.number, &mut o.number);
-            std::mem::swap(&mut p.earlier, &mut o.earlier);
-            std::mem::swap(&mut p.again, &mut o.again);
-            o.step = Step::Sent;
-            (o.line, o.sent_at, o.first_sent) = (p.line, p.sent_at, o.first_sent.or(p.first_sent));
+            (o.step, o.line, o.sent_at) = (Step::Sent, p.line, p.sent_at);
         }
         p.step = Step::Queued;
+        p.earlier.clear();
         self.calls.insert(name, p);
         if waits {
             // There may be more.
@@ -403,7 +391,8 @@ impl<T> Machine<T> {
         while let Some(k) = self.keys.get_mut(key).filter(|k| k.trying.len() < k.may) {
             let round = k.round;
             let calls = &self.calls;
-            let Some(name) = k.next_taker(|n| calls.get(&n).is_none_or(|p| p.round == round)) else { break };
+            let untried = |n| calls.get(&n).filter(|p| p.round != round).map(|p| simple(&p.call).map(|s| s.lease));
+            let Some(name) = k.next_taker(untried) else { break };
             k.trying.insert(name);
             if let Some(p) = self.calls.get_mut(&name) {
                 k.remove(name, &p.call);

@@ -86,6 +86,17 @@ impl Server {
         let inputs = vec![(KEY.to_vec(), Kind::Take, None), (OTHER.to_vec(), Kind::Take, None)];
         self.machine.call(self.now, Call::Get(Ask { inputs, lease: None, wait: true }), token, None);
     }
+    /// Whoever waits for this call leaves soon, or does not.
+    fn leaves(&mut self, token: u64, name: u64) -> bool {
+        let waits = self.chance.percent(50) && {
+            let _ = (0..self.chance.below(20)).all(|_| self.step());
+            !self.served.iter().any(|(t, _)| *t == token)
+        };
+        if waits {
+            self.machine.leave(self.now, name);
+        }
+        waits
+    }
     /// The connections are lost, and what is on its way with them. There are new ones at once, or later.
     fn lose(&mut self) {
         self.unread.iter_mut().for_each(VecDeque::clear);
@@ -322,12 +333,8 @@ fn the_oldest_that_waits_is_served_first() {
                 0 | 1 => {
                     asked += 1;
                     let name = s.take(asked, true);
-                    if s.chance.percent(50) && leaves {
-                        let _ = (0..s.chance.below(20)).all(|_| s.step());
-                        if !s.served.iter().any(|(t, _)| *t == asked) {
-                            s.machine.leave(s.now, name);
-                            left.push(asked);
-                        }
+                    if leaves && s.leaves(asked, name) {
+                        left.push(asked);
                     }
                 }
                 2 if s.chance.percent(30) => {
@@ -400,12 +407,8 @@ fn the_oldest_put_that_waits_enters_first() {
                 0 | 1 => {
                     asked += 1;
                     let name = s.puts(asked, true);
-                    if s.chance.percent(50) && leaves {
-                        let _ = (0..s.chance.below(20)).all(|_| s.step());
-                        if !s.served.iter().any(|(t, _)| *t == asked) {
-                            s.machine.leave(s.now, name);
-                            left.push(asked);
-                        }
+                    if leaves && s.leaves(asked, name) {
+                        left.push(asked);
                     }
                 }
                 2 if s.chance.percent(30) => {

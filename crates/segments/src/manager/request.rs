@@ -157,8 +157,8 @@ impl<V: Clone, W, J: Journal<V>> Manager<V, W, J> {
         let takes = inputs.iter().any(|i| i.kind == Kind::Take);
         Ok(Asked::Waits(self.wait(waiter, hold, Want::Inputs(inputs.into(), takes), missing)))
     }
-    /// A put that waits for room; `None`: it only waits for room, and puts by [`fill`](Self::fill). The key is to be known and full: who finds room at once is not to
-    /// call it.
+    /// A put that waits for room; `None`: it only waits for room, and puts by [`fill`](Self::fill). The key is to be known and full: who
+    /// finds room at once is not to call it.
     pub fn wait_for_room(&mut self, key: KeyId, new: Option<New<V>>, waiter: W) -> RequestId {
         self.wait(waiter, Hold::Never, Want::Room(new), key)
     }

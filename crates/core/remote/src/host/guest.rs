@@ -103,11 +103,14 @@ impl Inner {
     }
     /// A call of a block that nobody has begun: the call that the block was given to is over.
     pub fn has_no_block(&mut self, now: Time, incoming: &Incoming, after: &mut After) {
-        let Incoming { run, call, .. } = incoming;
-        let Some(p) = self.peers.get_mut(&run.peer).filter(|p| p.incarnation == run.incarnation) else { return };
-        p.waiting -= call.len();
         let why = "the call that the block was given to is over";
-        self.answer(now, run, How::NoObject, Carried::plain(why.as_bytes().to_vec()), after);
+        self.never_begins(now, &incoming.run, incoming.call.len(), (How::NoObject, why), after);
+    }
+    /// A call that waited, and took so many bytes meanwhile, is answered without being begun.
+    pub fn never_begins(&mut self, now: Time, run: &RunName, bytes: usize, (how, why): (How, &str), after: &mut After) {
+        let Some(p) = self.peers.get_mut(&run.peer).filter(|p| p.incarnation == run.incarnation) else { return };
+        p.waiting -= bytes;
+        self.answer(now, run, how, Carried::plain(why.as_bytes().to_vec()), after);
     }
     /// A call is done.
     pub fn answer(&mut self, now: Time, run: &RunName, how: How, carried: Carried, after: &mut After) {
