@@ -37,6 +37,9 @@ class Waits
   def stats = KEYS.map { |name| key(name).stat.values_at(:segments, :leased, :waiting_puts, :last_index, :limit, *(:waiting if @counts)) }
   def now = [@ended.sort_by(&:inspect), waiting, stats]
 
+  # Has whatever waits come there? Until then nothing has an order.
+  def there? = @counts || KEYS.sum { |name| key(name).stat.values_at(:waiting, :waiting_puts).sum } == waiting.size
+
   # Everything ends: what is left.
   def finish
     @waits.each_key { |n| leave(n) }
@@ -105,7 +108,7 @@ def same_waits(others, seed, steps, counts: true)
       found = do_step(at, n, what, name, argument)
       puts "#{n}, #{what} #{name} #{argument}: #{want.inspect}, at #{where} #{found.inspect}" if found != want
       ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 5
-      sleep 0.001 until at.now == wanted || Process.clock_gettime(Process::CLOCK_MONOTONIC) > ends
+      sleep 0.001 until at.now == wanted && at.there? || Process.clock_gettime(Process::CLOCK_MONOTONIC) > ends
       next if (now = at.now) == wanted
       a, b = wanted[0] - now[0], now[0] - wanted[0]
       puts "#{n}, #{what} #{name} #{argument.inspect}: #{a} #{wanted.drop(1)}, at #{where} #{b} #{now.drop(1)}"
