@@ -2,6 +2,16 @@
 
 # Objects of one node that are used from others. docs/REMOTE.md is the guide.
 require "kumihimo/segments"
+
+module Kumihimo
+  # What Remote is made of stands here: a class that includes Remote has its constants, and would find these where it means its own.
+  module RemoteParts
+    # What natives answer when nothing is there.
+    NOTHING = Object.new.freeze
+  end
+  private_constant :RemoteParts
+end
+
 require "kumihimo/remote/errors"
 require "kumihimo/remote/reference"
 require "kumihimo/remote/call"
@@ -14,10 +24,6 @@ require "kumihimo/remote/look"
 module Kumihimo
   # Objects of a class that includes this module stay on their node: they travel as references. So do those that were exported one by one.
   module Remote
-    # What natives answer when nothing is there.
-    NOTHING = Object.new.freeze
-    private_constant :NOTHING
-
     # What classes and modules say of their methods.
     module Methods
       # Names that other nodes may call: of a class these alone; of a module, none else.
@@ -75,7 +81,7 @@ module Kumihimo
       def __no_method(text, name) = raise(NoMethodError.new(text, name, [], receiver: nil))
     end
 
-    __rem_setup(self, Reference, NOTHING)
-    Service.start
+    __rem_setup(self, Reference, RemoteParts::NOTHING)
+    RemoteParts::Service.start
   end
 end

@@ -80,6 +80,45 @@ fn the_guide_is_right() {
     run(moving, 4);
 }
 
+/// More nodes than one keeps account of come and go: each can hand over references.
+#[test]
+fn nodes_that_come_and_go_are_forgotten() {
+    let folder = Folder::new();
+    let write = |name: &str, text: &str| std::fs::write(folder.0.join(name), text).unwrap();
+    write(
+        "hub.rb",
+        "require 'kumihimo/remote'
+        class Hub; include Kumihimo::Remote; def meet(x) = [x.hello, yield(1)]; end
+        Kumihimo::Remote.register('hub', Hub.new)
+        puts 'ready'
+        $stdout.flush
+        Kumihimo::Segments.local.take('end')",
+    );
+    write(
+        "member.rb",
+        "require 'kumihimo/remote'
+        class Member; include Kumihimo::Remote; def hello = 1; end
+        hub = Kumihimo::Remote.find('hub', on: 'hub')
+        abort 'something else' if Kumihimo::Remote.within(60) { hub.meet(Member.new) { |x| x + 1 } } != [1, 2]",
+    );
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut hub = Running::start(kumi(&["node", "hub", "--listen", &address, "hub.rb"]).current_dir(&folder.0));
+    assert_eq!(hub.line(), "ready");
+    std::thread::scope(|s| {
+        for half in 0..2 {
+            let (folder, address) = (&folder, &address);
+            s.spawn(move || {
+                for n in 0..515 {
+                    let name = format!("member{half}-{n}");
+                    let mut member = kumi(&["node", &name, "--listen", "127.0.0.1:0", "--join", address, "member.rb"]);
+                    let (_, err, status) = Running::start(member.current_dir(&folder.0)).end();
+                    assert_eq!((err.as_str(), status), ("", Some(0)), "{name}");
+                }
+            });
+        }
+    });
+}
+
 // Faults.
 
 /// What each puppet knows.

@@ -57,7 +57,9 @@ module Kumihimo
       Meeting = Struct.new(:what, :values, :left, :came, :went, :block, :failure, :courier, :done, :error, :decided) do
         def over? = !done.nil? || !error.nil?
       end
-      private_constant :LOOK, :Meeting
+      # Meetings at a time that not all have left.
+      OPEN = 1000
+      private_constant :LOOK, :OPEN, :Meeting
 
       attr_reader :tree
 
@@ -99,6 +101,7 @@ module Kumihimo
         @lock.synchronize do
           raise ArgumentError, "#{node} is not below #{@tree.node}" unless @tree.below.include?(node)
           raise ArgumentError, "#{node} has left this meeting" if turn <= @past || @later[turn]
+          raise ArgumentError, "#{OPEN} meetings wait for others" if @turns.size >= OPEN && !@turns.key?(turn)
           meeting = enter(turn, what, node, value, failure)
           begin
             wait_for_all(meeting)

@@ -6,14 +6,15 @@ module Kumihimo
     # about to collect has as little as can be under way then: it takes single elements, and none of others' parts, and its own part is the
     # first that others take from.
     class Share
-      attr_reader :size, :results
+      attr_reader :size
       # Of a block, which all are to hear.
       attr_accessor :error
 
       def initialize(nodes, size)
         @size = size
         @nodes = nodes
-        @results = Array.new(size)
+        # By their first index: nobody makes this node keep more than it has sent.
+        @found = {}
         @open = size
         each, more = size.divmod(nodes.size)
         at = 0
@@ -27,6 +28,7 @@ module Kumihimo
       end
 
       def done? = @open.zero?
+      def results = @results ||= @found.sort_by(&:first).flat_map(&:last)
 
       # The next few elements for a node, of which `away` are about to collect. nil: there is nothing for it now.
       def next(node, away = [])
@@ -45,7 +47,7 @@ module Kumihimo
 
       def finish(node, from, values)
         return unless @taken[node].delete([from, values.size])
-        @results[from, values.size] = values
+        @found[from] = values
         @open -= values.size
       end
 
@@ -89,7 +91,9 @@ module Kumihimo
       LOOK = 0.5 * __seg_patience
       # How long a node that is about to collect waits before it asks again, in seconds.
       AWAY = 0.02
-      private_constant :LOOK, :AWAY
+      # Calls of pmap of which not all have the results, at most.
+      TURNS = 1000
+      private_constant :LOOK, :AWAY, :TURNS
 
       def initialize(nodes)
         @nodes = nodes
@@ -100,7 +104,10 @@ module Kumihimo
 
       # The next part of a list for a node, and what has become of its last one: [index, length], or [nil, nil, all results] once they are there.
       def work(turn, node, size, done)
+        raise ArgumentError, "#{node.inspect} is none of the nodes" unless @nodes.include?(node)
+        raise ArgumentError, "#{size.inspect} is no size of a list" unless Integer === size && size >= 0
         @lock.synchronize do
+          raise ArgumentError, "#{TURNS} calls of pmap wait for others" if @turns.size >= TURNS && !@turns.key?(turn)
           share = (@turns[turn] ||= Share.new(@nodes, size))
           share.error ||= ArgumentError.new("#{node} has a list of #{size}, others one of #{share.size}") unless share.size == size
           share.finish(node, *done) if done

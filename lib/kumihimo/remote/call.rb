@@ -3,10 +3,9 @@
 module Kumihimo
   module Remote
     # A line of a backtrace that names its node already; one of this library.
-    NODE = /\A[^:\/]+: /
-    OWN = %r{kumihimo/remote(/\w+)?\.rb:\d+:in }
-    EXCEPTION = Exception.instance_method(:exception)
-    private_constant :EXCEPTION, :NODE, :OWN
+    RemoteParts::NODE = /\A[^:\/]+: /
+    RemoteParts::OWN = %r{kumihimo/remote(/\w+)?\.rb:\d+:in }
+    RemoteParts::EXCEPTION = Exception.instance_method(:exception)
 
     class << self
       # Calls a method there and waits. The target: a reference, the name of a node, or a run whose caller has a block.
@@ -16,7 +15,7 @@ module Kumihimo
         begin
           __called_back(call, over) if block
           result = __rem_wait(call, over)
-          __time_over(name) if __same(result, NOTHING)
+          __time_over(name) if __same(result, RemoteParts::NOTHING)
           result
         rescue Refused
           raise unless over && KumiSys.deadline(0) >= over
@@ -38,7 +37,7 @@ module Kumihimo
 
       # While a call is on, its block is called by this thread.
       def __called_back(call, over)
-        Service.answer_back(call) while __rem_event(call, over)
+        RemoteParts::Service.answer_back(call) while __rem_event(call, over)
       end
 
       def __time_over(name) = raise(TimeoutError, "#{name} did not answer in time")
@@ -64,14 +63,14 @@ module Kumihimo
         name, message, node = [name, message, node].map { |part| String === part ? part : "" }
         type = known_error(name)
         error = type ? made(type, message) : RemoteError.new(message, name)
-        there = Array(trace).grep(String).map { |line| line.start_with?(NODE) ? line : "#{node}: #{line}" }
-        error.set_backtrace((there + caller(1)).reject { |line| line.match?(OWN) })
+        there = Array(trace).grep(String).map { |line| line.start_with?(RemoteParts::NODE) ? line : "#{node}: #{line}" }
+        error.set_backtrace((there + caller(1)).reject { |line| line.match?(RemoteParts::OWN) })
         raise error
       end
 
       # Its `initialize` is not called: nobody knows what it was given there.
       def made(type, message)
-        error = EXCEPTION.bind_call(type.allocate, message)
+        error = RemoteParts::EXCEPTION.bind_call(type.allocate, message)
         error.define_singleton_method(:message) { message } unless (error.message rescue nil) == message
         error
       end

@@ -18,7 +18,7 @@ module Kumihimo
       # raised when that is over, and the call goes on.
       def value(timeout: nil)
         value = __rem_value(self)
-        return value unless __same(value, NOTHING)
+        return value unless __same(value, RemoteParts::NOTHING)
         ends = timeout && KumiSys.deadline(timeout)
         find_out(ends, timeout) until @state == :value || @state == :raised
         raise @value if @state == :raised
@@ -79,7 +79,7 @@ module Kumihimo
         __thread_set_masks([masks, Object, 2])
         begin
           value = __rem_wait(self, 0)
-          if !__same(value, NOTHING)
+          if !__same(value, RemoteParts::NOTHING)
             state = :value
           elsif own && own <= KumiSys.deadline(0)
             __rem_leave(self)

@@ -3,19 +3,17 @@
 module Kumihimo
   module Remote
     # What `GC.stat(:cluster)` gives.
-    module Counts
+    module RemoteParts::Counts
       NAMES = %i[exports imports parcels operations_waiting packets bytes released swept rounds nodes_lost rounds_ended round_collections marks
         suspects].freeze
       private_constant :NAMES
 
       def stat(what = nil) = what == :cluster ? NAMES.zip(__rem_stat).to_h : what.nil? ? super() : super
     end
-    private_constant :Counts
 
     # So long other nodes have to say what is held of them.
-    SOON = 0.5
-    BETWEEN = %i[node holds held calls called].freeze
-    private_constant :SOON, :BETWEEN
+    RemoteParts::SOON = 0.5
+    RemoteParts::BETWEEN = %i[node holds held calls called].freeze
 
     class << self
       # How this node stands with others: `objects` of it that others hold, `imports`, objects of others that it holds; of each node that
@@ -23,7 +21,7 @@ module Kumihimo
       # and calls of this node by it that are under way (`called`). `links` are those of all nodes: which one has references to how many objects of
       # which other one.
       def survey
-        nodes = (__rem_between || []).map { |row| BETWEEN.zip(row).to_h }
+        nodes = (__rem_between || []).map { |row| RemoteParts::BETWEEN.zip(row).to_h }
         { **GC.stat(:cluster).slice(:exports, :imports), nodes:, links: __links(nodes) }
       end
 
@@ -40,7 +38,7 @@ module Kumihimo
 
       def __links(nodes)
         own = Segments.node
-        asked = nodes.map { |row| [row[:node], row[:held], __async(row[:node], :held, [], nil, nil, SOON)] }
+        asked = nodes.map { |row| [row[:node], row[:held], __async(row[:node], :held, [], nil, nil, RemoteParts::SOON)] }
         links = nodes.map { |row| [row[:node], own, row[:holds]] }
         asked.each do |name, held, future|
           links.concat(future.value.map { |holder, objects| [holder, name, objects] })
@@ -51,7 +49,7 @@ module Kumihimo
         links.filter_map { |from, to, objects| { from:, to:, objects: } if objects > 0 }.sort_by { |link| link.values_at(:from, :to) }
       end
     end
-    GC.singleton_class.prepend(Counts)
+    GC.singleton_class.prepend(RemoteParts::Counts)
   end
 end
 

@@ -20,7 +20,7 @@ module Kumihimo
     end
 
     # The future of a call of an object that has come here.
-    class Here
+    class RemoteParts::Here
       def initialize(name, over, &work)
         @name = name
         @over = over
@@ -48,10 +48,9 @@ module Kumihimo
         self
       end
     end
-    private_constant :Here
 
     # The part of the node that takes an object in.
-    module Arrival
+    module RemoteParts::Arrival
       ALLOCATE = Class.instance_method(:allocate)
       SET = Kernel.instance_method(:instance_variable_set)
       HIDDEN = "@__"
@@ -87,11 +86,9 @@ module Kumihimo
         end
       end
     end
-    private_constant :Arrival
 
     # So long calls that come wait for those that are under way.
-    HOLD = 0.1
-    private_constant :HOLD
+    RemoteParts::HOLD = 0.1
 
     class << self
       # Moves an object to another node: calls that others make of it meanwhile wait, and are made there; those that are under way end
@@ -136,12 +133,12 @@ module Kumihimo
         begin
           move = __rem_move_begin(object)
           return __move_reference(object, to) unless move
-          until (copy = __rem_move_seize(move, [over, KumiSys.deadline(HOLD)].compact.min))
+          until (copy = __rem_move_seize(move, [over, KumiSys.deadline(RemoteParts::HOLD)].compact.min))
             raise TimeoutError, "calls of the object that is to move do not end" if over && over <= KumiSys.deadline(0)
             # Calls that came meanwhile may be what the others wait for.
             __rem_move_end(move)
             sleep pause
-            pause = [pause * 2, HOLD].min
+            pause = [pause * 2, RemoteParts::HOLD].min
             move = __rem_move_begin(object)
             return __move_reference(object, to) unless move
           end
@@ -162,7 +159,7 @@ module Kumihimo
       # A call by a reference whose object has come here: [what it returned], or its future.
       def __here(object, name, arguments, keywords, block, over, future)
         work = -> { Kernel.instance_method(:public_send).bind_call(object, name, *arguments, **(keywords || {}), &block) }
-        return Here.new(name, over, &work) if future
+        return RemoteParts::Here.new(name, over, &work) if future
         return [work.call] unless over
         [Timeout.timeout([(over - KumiSys.deadline(0)) / 1e9, 1e-3].max, TimeoutError) { work.call }]
       end

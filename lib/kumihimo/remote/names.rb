@@ -5,7 +5,7 @@ require "timeout"
 module Kumihimo
   module Remote
     # What a node itself is asked for: objects by names.
-    module Desk
+    module RemoteParts::Desk
       @names = {}
       @lock = Thread::Mutex.new
       @come = Thread::ConditionVariable.new
@@ -37,19 +37,18 @@ module Kumihimo
           when [:find, 1] then find(arguments[0])
           when [:held, 0] then Remote.__held
           when [:move, 2] then Remote.move(arguments[0], to: arguments[1])
-          when [:take_in, 5] then Arrival.take_in(*arguments)
+          when [:take_in, 5] then RemoteParts::Arrival.take_in(*arguments)
           else raise Refused, "a node has no #{name}"
           end
         end
       end
     end
-    private_constant :Desk
 
     class << self
       # Other nodes find the object by this name (a String or a Symbol), as long as the program runs; nil: not any more. Gives the object.
       def register(name, object)
         export(object) unless object.nil? || reference?(object)
-        Desk.register(name.to_s, object)
+        RemoteParts::Desk.register(name.to_s, object)
         object
       end
 
@@ -57,7 +56,7 @@ module Kumihimo
       def find(name, on:, timeout: nil)
         return within(timeout) { find(name, on:) } if timeout
         on = on.to_s
-        on == Segments.node ? Desk.find(name.to_s) : __call(on, :find, [name.to_s], nil, nil)
+        on == Segments.node ? RemoteParts::Desk.find(name.to_s) : __call(on, :find, [name.to_s], nil, nil)
       end
     end
   end

@@ -25,10 +25,10 @@ module Kumihimo
       def move_to(node) = ::Kumihimo::Remote.move(self, to: node)
 
       # Calls of it that are not waited for: each gives a Future at once.
-      def async = Later.new(self)
+      def async = RemoteParts::Later.new(self)
 
       # Calls of it that end within so many seconds.
-      def within(seconds) = Within.new(self, seconds)
+      def within(seconds) = RemoteParts::Within.new(self, seconds)
 
       def ==(other) = ::Kumihimo::Remote.__same?(self, other)
       alias eql? ==
@@ -61,7 +61,7 @@ module Kumihimo
     end
 
     # Calls without waiting.
-    class Later < BasicObject
+    class RemoteParts::Later < BasicObject
       def initialize(reference, seconds = nil)
         @reference = reference
         @seconds = seconds
@@ -76,13 +76,13 @@ module Kumihimo
     end
 
     # Calls with a time.
-    class Within < BasicObject
+    class RemoteParts::Within < BasicObject
       def initialize(reference, seconds)
         @reference = reference
         @seconds = seconds
       end
 
-      def async = Later.new(@reference, @seconds)
+      def async = RemoteParts::Later.new(@reference, @seconds)
 
       def method_missing(name, *arguments, **keywords, &block)
         reference = @reference
@@ -92,6 +92,5 @@ module Kumihimo
       def respond_to_missing?(name, all) = true
       def inspect = "#<Kumihimo::Remote::Within>"
     end
-    private_constant :Later, :Within
   end
 end

@@ -6,8 +6,8 @@ module Kumihimo
     #
     # Invariant: while this program is a node, one of them at least waits for calls: whoever takes the last one's place begins another
     # before it does the call. While calls wait, another one is on its way, so that one that waits itself keeps none behind it waiting. A
-    # thread does one call after the other; none finds what the one before has left of thread-locals.
-    module Service
+    # thread does one call after the other; none finds what the one before has left of thread-locals, or its priority.
+    module RemoteParts::Service
       # So many wait for calls; others end when they have none.
       IDLE = 16
       NAME = "remote calls"
@@ -99,7 +99,7 @@ module Kumihimo
           if row.nil?
             return
           elsif __same(row, false)
-            __rem_forget(Thread.current)
+            begin_anew(Thread.current)
             return how
           elsif __same(row, true)
             return serve_another
@@ -109,6 +109,13 @@ module Kumihimo
             perform_other(*row)
           end
           0
+        end
+
+        # A call has changed its thread.
+        def begin_anew(thread)
+          thread.priority = 0
+          thread.abort_on_exception = thread.report_on_exception = false
+          __rem_forget(thread)
         end
 
         # How this thread goes on: alone, where there can be no other one.
@@ -175,7 +182,7 @@ module Kumihimo
         def perform_other(run, object, name, arguments, keywords, blocks, ends)
           answer(run, ends, true) do
             if __same(object, nil)
-              Desk.answer(name, arguments)
+              RemoteParts::Desk.answer(name, arguments)
             elsif __same(object, true)
               __rem_block_of(run).call(*arguments, **keywords, &block_of(run, blocks))
             elsif Reference === object
@@ -218,7 +225,9 @@ module Kumihimo
         end
 
         def raised(run, error)
-          parts = [error.class.name.to_s, message_of(error), Array(error.backtrace).first(200), Segments.node.to_s]
+          # What has come from a third node goes on as that node called it.
+          name = error.instance_of?(RemoteError) && error.remote_class || error.class.name
+          parts = [name.to_s, message_of(error), Array(error.backtrace).first(200), Segments.node.to_s]
           __rem_raised(run, parts)
         rescue StandardError
           __rem_not_done(run)
@@ -232,6 +241,5 @@ module Kumihimo
         end
       end
     end
-    private_constant :Service
   end
 end

@@ -343,11 +343,12 @@ fn begin(host: &Arc<Host>, to: &To, pending: &Arc<Pending>, make: impl Fn(Target
 
 /// References for a message to that node.
 fn hand_over(inner: &mut Inner, now: Time, name: &str, items: &[Item]) -> Result<(kumi_remote::Parcel, Vec<kumi_remote::Ref>), Not> {
-    let node = inner.peers[name].node;
+    let (node, beyond) = (inner.peers[name].node, inner.peers[name].beyond);
     let mut items = items.to_vec();
     inner.items(&mut items);
     match inner.tables().send(now, node, &items) {
         Ok(sent) => Ok(sent),
+        Err(Error::Unknown) if beyond => Err(Not::Tables(Error::Quota)),
         Err(Error::Unknown) if inner.seen.met(node).is_none() => Err(Not::Later(name.into())),
         Err(e) => Err(Not::Tables(e)),
     }

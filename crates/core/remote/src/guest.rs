@@ -12,7 +12,7 @@ use crate::talk::message::Message;
 use kumi_core_segments::encode::Staying;
 use kumi_core_segments::{Guest, Luggage, Node, Porter, REFERENCES, carry};
 use kumi_link::Peer;
-use kumi_remote::{Arrived, Life, Time};
+use kumi_remote::{Arrived, Error, Time};
 use kumi_vm::*;
 use kumi_wire::Bytes;
 use std::sync::{Arc, Weak};
@@ -46,16 +46,17 @@ impl Guest for Listener {
         let Some(host) = self.host.upgrade() else { return Ok(()) };
         cx.from_outside();
         let waker = cx.waker();
-        let met = host.look(|inner| match inner.peers.get(name).and_then(|p| inner.seen.met(p.node)) {
-            Some(_) => true,
-            None => {
+        let met = host.look(|inner| match inner.peers.get(name) {
+            Some(p) if p.beyond => Err(()),
+            Some(p) if inner.seen.met(p.node).is_some() => Ok(true),
+            _ => {
                 inner.is_stranger(waker);
-                false
+                Ok(false)
             }
         });
-        if met {
+        if met != Ok(false) {
             cx.no_wait();
-            return Ok(());
+            return met.map(|_| ()).map_err(|()| dead(cx, Error::Quota));
         }
         // One that nobody has called so far is not known here.
         if let Some(known) = host.node().and_then(|n| n.link()?.peer(name)) {
@@ -96,15 +97,7 @@ impl Guest for Listener {
     }
     fn lost(&self, name: &str, incarnation: u64, for_certain: bool) {
         let Some(host) = self.host.upgrade() else { return };
-        host.act(|inner, now, after| {
-            let Some(p) = inner.peers.get(name).filter(|p| p.incarnation <= incarnation) else { return };
-            let life = Life { node: p.node, incarnation };
-            inner.none_answers(name, "is gone", after);
-            if for_certain {
-                inner.nobody_wants(name, after);
-                inner.tables().gone(now, life);
-            }
-        });
+        host.act(|inner, now, after| inner.lost(now, name, incarnation, for_certain, after));
     }
     fn deadline(&self) -> Option<Time> {
         self.host.upgrade()?.deadline()

@@ -161,16 +161,20 @@ const NAME: &[u8] = b"remote calls";
 
 /// Has a call left something on this thread that the next one would see?
 fn is_used(cx: &mut Cx) -> Result<bool, Exit> {
-    let [vars, name] = made(cx)?.of_threads;
+    let [vars, name, priority, aborts, reports] = made(cx)?.of_threads;
     let thread = cx.current_thread();
     let named = cx.ivar_get(thread, name).as_str().is_some_and(|s| s.bytes() == NAME);
-    let has = cx.ivar_get(thread, vars);
-    Ok(!named || !cx.task.locals().is_nil() || !has.is_nil() && !has.is_undef())
+    let [has, priority, aborts, reports] =
+        [vars, priority, aborts, reports].map(|n| Some(cx.ivar_get(thread, n)).filter(|v| !v.is_undef()));
+    let plain = priority.is_none_or(|v| v.is_nil() || v == Value::fix(0))
+        && !aborts.is_some_and(Value::truthy)
+        && !reports.is_some_and(Value::truthy);
+    Ok(!named || !plain || !cx.task.locals().is_nil() || has.is_some_and(|v| !v.is_nil()))
 }
 
-/// `__rem_forget(thread)`: the running one is as if it had just begun.
+/// `__rem_forget(thread)`: the running one is as if it had just begun, but for its priority and what becomes of exceptions.
 fn forget(cx: &mut Cx, _: Value, a: &[Value]) -> R {
-    let [vars, name] = made(cx)?.of_threads;
+    let [vars, name, ..] = made(cx)?.of_threads;
     if a[0] == cx.current_thread() {
         cx.task.set_locals(Value::NIL);
         let text = cx.str_vec(NAME.to_vec(), EncIndex::UTF_8);
@@ -472,9 +476,9 @@ fn respond(cx: &mut Cx, run: Value, v: Value, how: How) -> R {
             return Ok(());
         }
         let known = inner.peers.get(&run.name.peer).filter(|p| p.incarnation == run.name.incarnation);
-        let Some(node) = known.map(|p| p.node) else { return Ok(()) };
+        let Some((node, beyond)) = known.map(|p| (p.node, p.beyond)) else { return Ok(()) };
         inner.items(&mut items);
-        let parcel = inner.tables().send(now, node, &items)?;
+        let parcel = inner.tables().send(now, node, &items).map_err(|e| if beyond && e == Error::Unknown { Error::Quota } else { e })?;
         if !run.answered.swap(true, AcqRel) {
             inner.answer(now, &run.name, how, Carried { parcel: Some(parcel), value }, after);
         }

@@ -42,7 +42,7 @@ pub struct Made {
     pub seal: Sym,
     pub allowed: crate::allow::Allowed,
     /// Where a thread keeps its variables, and its name.
-    pub of_threads: [Sym; 2],
+    pub of_threads: [Sym; 5],
     /// Has proxies noticed when they die, though nothing else is collected.
     watch: Arc<dyn OutsideWatch>,
 }
@@ -171,7 +171,7 @@ fn setup(cx: &mut Cx, _: Value, a: &[Value]) -> R {
         none: a[2],
         to,
         seal,
-        of_threads: [cx.intern("@__vars"), cx.intern("@__name")],
+        of_threads: ["@__vars", "@__name", "@__priority", "@__abort_me", "@__report_me"].map(|n| cx.intern(n)),
         allowed: Default::default(),
         watch,
     };

@@ -87,7 +87,7 @@ impl fmt::Display for Error {
             Error::Collected => "the object was collected: nobody held it any more",
             Error::Forged => "no such reference was ever made",
             Error::Moved => "the object has moved to another node",
-            Error::Quota => "the peer has as many references as one peer may have",
+            Error::Quota => "this node keeps account of no more nodes, or of no more references to that one",
             Error::Revoked => "the message that carries the reference was given up, or came before",
             Error::Unknown => "the object's node is not known here",
         })

@@ -54,6 +54,10 @@ impl Line {
     fn crowded(&self, bytes: usize) -> Option<usize> {
         [lane(bytes), lane(bytes + 1024)].into_iter().find(|l| self.lanes[*l].waiting >= ANSWERS)
     }
+    /// Does nothing wait?
+    pub fn is_idle(&self) -> bool {
+        self.calls.is_empty() && self.lanes.iter().all(|l| l.answers.is_empty() && l.threads.is_empty())
+    }
     fn is_crowded(&self) -> bool {
         self.lanes.iter().any(|l| l.waiting >= ANSWERS)
     }

@@ -25,7 +25,7 @@ use kumi_core_segments::Node;
 use kumi_core_segments::encode::Symbols;
 use kumi_core_segments::lock_soon;
 use kumi_link::SendError;
-use kumi_remote::{Action, Arrived, Import, Life, NodeId, Remote, Time};
+use kumi_remote::{Action, Arrived, Error, Import, Life, NodeId, Remote, Time};
 use kumi_vm::*;
 use kumi_wire::Bytes;
 use line::Line;
@@ -65,6 +65,10 @@ pub struct Inner {
     released: u64,
     pub peers: FxHashMap<Arc<str>, Peer>,
     names: HashMap<NodeId, Arc<str>>,
+    /// With so many it is looked which of them are to be forgotten.
+    look_at: usize,
+    /// And so many the tables know.
+    most: usize,
     /// Objects of other nodes, as this one has them.
     pub proxies: FxHashMap<Import, Held>,
     /// Objects of this node in what came and was not looked at, by the bits of their cells.
@@ -102,11 +106,28 @@ pub struct Peer {
     pub line: Line,
     /// Bytes of its calls that nobody has begun.
     pub waiting: usize,
+    /// When it was lost, and whether that life of it may come back.
+    lost: Option<(Time, bool)>,
+    /// There were too many for the tables.
+    pub beyond: bool,
     /// Those that its values have made here.
     pub symbols: Arc<Symbols>,
     /// Parcels of segments' values that left on this connection, some of which have come; so many had not when that was last looked at.
     afloat: Vec<kumi_remote::Parcel>,
     afloat_least: usize,
+}
+
+/// Fewer nodes are never looked through for those that are gone.
+const FEW: usize = 64;
+/// A life that was lost, but may come back, is remembered for so long, and with it which of its calls were done.
+const REMEMBERED: Time = 3_600_000_000_000;
+
+impl Peer {
+    /// It is gone, and nothing of it is under way. `hurry`: also if it may come back.
+    fn is_gone(&self, now: Time, hurry: bool) -> bool {
+        let over = |(at, again): (Time, bool)| !again || hurry || now.saturating_sub(at) > REMEMBERED;
+        self.lost.is_some_and(over) && !self.known.is_connected() && self.calls.len() == 0 && self.runs.len() == 0 && self.line.is_idle()
+    }
 }
 
 /// Who waits for an answer.
@@ -222,12 +243,15 @@ impl Host {
     /// Of a node; `secret` is chance.
     pub fn new(node: &Arc<Node>, options: kumi_remote::Options, secret: [u64; 2], rounds: Rounds) -> Arc<Host> {
         let me = Life { node: node_id(&node.name), incarnation: node.incarnation };
+        let most = options.peers;
         let inner = Inner {
             seen: Remote::new(me, options, secret),
             touched: false,
             released: 0,
             peers: FxHashMap::default(),
             names: HashMap::new(),
+            look_at: FEW,
+            most,
             proxies: FxHashMap::default(),
             homes: FxHashMap::default(),
             moves: moves::Moves::default(),
@@ -496,12 +520,11 @@ impl Inner {
     pub fn peer(&mut self, known: &kumi_link::Peer) -> &mut Peer {
         let name = known.name().clone();
         if !self.peers.contains_key(&name) {
+            self.forget_gone(kumi_link::now());
             let (node, incarnation) = (node_id(&name), known.incarnation());
             self.names.insert(node, name.clone());
             // Its connection may be older than what is here: then nobody says that it is there.
-            if incarnation != 0 {
-                let _ = self.tables().up(kumi_link::now(), Life { node, incarnation });
-            }
+            let beyond = incarnation != 0 && self.tables().up(kumi_link::now(), Life { node, incarnation }) == Err(Error::Quota);
             let p = Peer {
                 known: known.clone(),
                 node,
@@ -510,6 +533,8 @@ impl Inner {
                 runs: Runs::default(),
                 line: Line::default(),
                 waiting: 0,
+                lost: None,
+                beyond,
                 symbols: Arc::default(),
                 afloat: Vec::new(),
                 afloat_least: 0,
@@ -517,6 +542,35 @@ impl Inner {
             self.peers.insert(name.clone(), p);
         }
         self.peers.get_mut(&name).expect("it was put there")
+    }
+    /// Forgets nodes that are gone, where as many have come as there were at the last look.
+    fn forget_gone(&mut self, now: Time) {
+        let count = self.peers.len();
+        if count < self.look_at.min(self.most) {
+            return;
+        }
+        let hurry = count >= self.most;
+        let gone: Vec<Arc<str>> = self.peers.iter().filter(|(_, p)| p.is_gone(now, hurry)).map(|(name, _)| name.clone()).collect();
+        for name in gone {
+            let Some(p) = self.peers.remove(&name) else { continue };
+            // Two names may have one number.
+            if self.names.get(&p.node).is_some_and(|known| *known == name) {
+                self.names.remove(&p.node);
+                self.tables().forget(now, p.node);
+            }
+        }
+        self.look_at = FEW.max(2 * self.peers.len());
+    }
+    /// That life of a node is lost; for certain: it does not come back.
+    pub fn lost(&mut self, now: Time, name: &str, incarnation: u64, for_certain: bool, after: &mut After) {
+        let Some(p) = self.peers.get_mut(name).filter(|p| p.incarnation <= incarnation) else { return };
+        p.lost = Some((now, !for_certain));
+        let life = Life { node: p.node, incarnation };
+        self.none_answers(name, "is gone", after);
+        if for_certain {
+            self.nobody_wants(name, after);
+            self.tables().gone(now, life);
+        }
     }
     /// The name of a node that was met.
     pub fn name_of(&self, node: NodeId) -> Option<&Arc<str>> {
@@ -539,7 +593,9 @@ impl Inner {
                 self.none_answers(&name, "has started again", after);
             }
         }
-        let _ = self.tables().up(now, Life { node, incarnation });
+        let beyond = self.tables().up(now, Life { node, incarnation }) == Err(Error::Quota);
+        let p = self.peer(known);
+        (p.lost, p.beyond) = (None, beyond);
         self.resume(&name, after);
     }
     /// Sends what was not sent, and asks for what was.

@@ -119,16 +119,20 @@ impl Staying {
     pub fn new(cx: &mut Cx, module: Gc<ClassObj>, reference: Gc<ClassObj>) -> Staying {
         Staying { module, reference: reference.val(), mark: cx.intern(STAYS) }
     }
+    fn is_of(&self, class: Value) -> bool {
+        class.as_class().is_some_and(|c| c.inherits(self.module))
+    }
     /// Does this one stay?
     pub fn has(&self, cx: &mut Cx, v: Value) -> bool {
         let Some(h) = v.header() else { return false };
         match h.kind {
             // One whose object has moved is an Object still.
             Kind::Data | Kind::Object if h.class() == self.reference => true,
-            Kind::Object | Kind::Struct | Kind::Data => {
-                h.class().as_class().is_some_and(|c| c.inherits(self.module)) || cx.ivar_get(v, self.mark) == Value::TRUE
+            Kind::Object | Kind::Struct | Kind::Data => self.is_of(h.class()) || cx.ivar_get(v, self.mark) == Value::TRUE,
+            _ => {
+                let plain = [cx.k.string, cx.k.array, cx.k.hash].iter().any(|c| c.val() == h.class());
+                !plain && self.is_of(h.class()) || h.has(flag::IVARS) && cx.ivar_get(v, self.mark) == Value::TRUE
             }
-            _ => h.has(flag::IVARS) && cx.ivar_get(v, self.mark) == Value::TRUE,
         }
     }
 }
