@@ -173,3 +173,18 @@ tell("put into oneself") { a = []; a << a; DS.put("v", a); DS.take("v").frozen? 
 tell("move of what is frozen is shared") { DS.put("v", "a".freeze, move: true); DS.take_segment("v").owned? }
 tell("move of an IO") { DS.put("v", File.open(File::NULL), move: true); DS.take("v").class }
 tell("move: false") { DS.put("v", [1], move: false); DS.take_segment("v") }
+
+# A letter says which of its inputs could not be kept: what stands there is not put back for them.
+class Unkept < Kumihimo::CodeSegment
+  input :x, take: "unkept.x"
+  input :y, take: "unkept.y"
+  dead_letters "unkept"
+  def run = raise("no")
+end
+DS.put("unkept.x", [1, Mutex.new], move: true)
+DS.put("unkept.y", 2)
+Unkept.start.join rescue puts "unkept: #{$!.message}"
+letter = DS.peek("unkept")
+puts "unkept: #{letter[:lost]} of #{letter[:keys]}"
+look = S.send(:const_get, :Look)
+puts "unkept: #{[look.put_back("unkept", 1), DS.size("unkept"), DS.size("unkept.x"), DS.size("unkept.y"), look.forget("unkept", 1), DS.size("unkept")]}"

@@ -472,7 +472,7 @@ module Kumihimo
     # Writes a dead letter by the block. Others may ask for its key: what can't travel stays behind.
     def __letter(error, tries, inputs, keys)
       letter = { error: __told(error), tries:, inputs:, keys: }
-      yield Segments::Value.shared(letter)
+      yield __shared_letter(letter, inputs)
     rescue Segments::NotTransferable
       begin
         alone = inputs.transform_values do |value|
@@ -483,18 +483,30 @@ module Kumihimo
             value
           end
         end
-        yield Segments::Value.shared(letter.merge(inputs: alone))
+        yield __shared_letter(letter, alone)
       rescue Segments::NotTransferable => e
         # They do not together.
-        yield Segments::Value.shared(letter.merge(inputs: inputs.transform_values { "it can not be kept: #{e.message}" }))
+        yield __shared_letter(letter, inputs.transform_values { __unkept(e) })
       end
+    end
+
+    # Where something that was taken could not be kept it says so: it is not put back then.
+    def __shared_letter(letter, inputs)
+      lost = letter[:keys].keys.select { |name| @__unkept&.key?(inputs[name]) }
+      letter = letter.merge(inputs:)
+      letter[:lost] = lost unless lost.empty?
+      Segments::Value.shared(letter)
     end
 
     # A copy for the letter.
     def __kept
       Ractor.make_shareable(yield, copy: true)
     rescue StandardError => e
-      "it can not be kept: #{e.message}"
+      __unkept(e)
+    end
+
+    def __unkept(error)
+      "it can not be kept: #{error.message}".tap { |text| (@__unkept ||= {}.compare_by_identity)[text] = true }
     end
 
     # Of what was taken: where it is put back to.

@@ -40,6 +40,9 @@ module Kumihimo
         def put_back(key, index) = Letter.handle(key, index, true)
         def forget(key, index) = Letter.handle(key, index, false)
 
+        # Can what it is about be put back?
+        def returns?(letter) = letter.is_a?(Hash) && letter[:keys].is_a?(Hash) && letter[:inputs].is_a?(Hash) && !letter[:lost]
+
         private
 
         def peek(key, index)
@@ -51,7 +54,7 @@ module Kumihimo
         def told(letter)
           return { error: letter.inspect[0, 500], tries: nil, inputs: "", returns: false } unless letter.is_a?(Hash)
           inputs = letter[:inputs].is_a?(Hash) ? letter[:inputs].map { |name, value| "#{name}: #{value.inspect[0, 200]}" }.join(", ") : ""
-          { error: letter[:error].to_s[0, 500], tries: letter[:tries], inputs: inputs[0, 500], returns: letter[:keys].is_a?(Hash) }
+          { error: letter[:error].to_s[0, 500], tries: letter[:tries], inputs: inputs[0, 500], returns: returns?(letter) }
         end
       end
 
@@ -84,7 +87,7 @@ module Kumihimo
         def run
           raise Gone unless input(:letter).index == @index
           if @again
-            raise Gone unless letter.is_a?(Hash) && letter[:keys].is_a?(Hash)
+            raise Gone unless Look.returns?(letter)
             letter[:keys].each { |name, (key, node)| put key, letter[:inputs][name], on: node }
           end
           @handled = true
