@@ -9,6 +9,8 @@ module KumiSys
   rescue SystemExit
     __raise($!)
   rescue Exception => e
+    # Of signals Ctrl-C alone leads back to the prompt.
+    __raise(e) if SignalException === e && !(Interrupt === e)
     $stderr.write(report(e))
   end
 

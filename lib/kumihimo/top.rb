@@ -26,6 +26,8 @@ module Kumihimo
     TEXT
 
     class Refused < StandardError; end
+    NO_PAGE = "what answers at %s is no node's page"
+    private_constant :NO_PAGE
 
     def self.main(arguments) = new(arguments).run
 
@@ -76,12 +78,16 @@ module Kumihimo
     end
 
     def look
-      answer = Net::HTTP.start(@uri.hostname, @uri.port, open_timeout: 5, read_timeout: 10) do |http|
+      answer = Net::HTTP.start(@uri.hostname, @uri.port, use_ssl: @uri.scheme == "https", open_timeout: 5, read_timeout: 10) do |http|
         headers = @token ? { "Authorization" => "Bearer #{@token}" } : {}
-        http.get("/state?part=#{URI.encode_www_form_component(@part)}", headers)
+        http.get("#{@uri.path.chomp("/")}/state?part=#{URI.encode_www_form_component(@part)}", headers)
       end
       case answer.code
-      when "200" then JSON.parse(answer.body, symbolize_names: true)
+      when "200"
+        state = JSON.parse(answer.body, symbolize_names: true)
+        tables = state.is_a?(Hash) && %i[sum rates code gc].all? { |name| state[name].is_a?(Hash) } && %i[nodes keys].all? { |name| state[name].is_a?(Array) }
+        raise Refused, NO_PAGE % "#{@uri.host}:#{@uri.port}" unless tables
+        state
       when "401"
         why = @token ? "this is not its token; the node printed it with the page's address" : "it asks for its token: give the address as the node printed it, or --token"
         raise Refused, "#{@uri.host}:#{@uri.port}: #{why}"
@@ -89,8 +95,8 @@ module Kumihimo
       end
     rescue SystemCallError, SocketError, IOError, Timeout::Error, Net::ProtocolError => error
       raise Refused, "nothing answers at #{@uri.host}:#{@uri.port} (#{error.message}): is the node started with --web?"
-    rescue JSON::ParserError
-      raise Refused, "what answers at #{@uri.host}:#{@uri.port} is no node's page"
+    rescue JSON::ParserError, Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError
+      raise Refused, NO_PAGE % "#{@uri.host}:#{@uri.port}"
     end
 
     def live

@@ -33,7 +33,8 @@ module Kumihimo
     STATUS = { 200 => "OK", 303 => "See Other", 400 => "Bad Request", 401 => "Unauthorized", 403 => "Forbidden", 404 => "Not Found",
                405 => "Method Not Allowed", 413 => "Content Too Large", 421 => "Misdirected Request", 431 => "Request Header Fields Too Large",
                500 => "Internal Server Error", 503 => "Service Unavailable" }.freeze
-    LOOPBACK = %w[localhost 127.0.0.1 ::1].freeze
+    # `[::1]`, and what lies in 127.0.0.0/8; a name may begin like that.
+    LOOPBACK = /\A(localhost|::1|127(\.\d{1,3}){3})\z/
     private_constant :HEAD, :BODY, :CONNECTIONS, :STREAMS, :SECONDS, :STATUS, :LOOPBACK
 
     # What answers a request with a status.
@@ -55,7 +56,11 @@ module Kumihimo
       @token = token
       @open = open
       @answer = answer
+      # Browsers send a cookie to all ports of a host.
+      @cookie = "kumi#{@server.local_address.ip_port}"
       @slots = Thread::SizedQueue.new(CONNECTIONS)
+      # Those whose request is not there yet, the oldest first.
+      @reading = {}.compare_by_identity
       @streams = 0
       @lock = Mutex.new
     end
@@ -85,15 +90,24 @@ module Kumihimo
 
     def accept
       socket = @server.accept
+      give_up_oldest if @slots.size >= CONNECTIONS
       @slots << true
+      @lock.synchronize { @reading[socket] = true }
       Thread.new { serve(socket) }
     rescue SystemCallError
       # One that went before it was served, or too many open files.
       sleep 0.1
     end
 
+    # Who says nothing has its place for as long as nobody else needs it.
+    def give_up_oldest
+      oldest = @lock.synchronize { @reading.keys.first.tap { |socket| @reading.delete(socket) } }
+      quietly { oldest&.close }
+    end
+
     def serve(socket)
       request, keep = read(socket)
+      @lock.synchronize { @reading.delete(socket) }
       answer(socket, request, keep) if request
     rescue Refused => refused
       quietly { write(socket, refused.status, "text/plain", refused.message) }
@@ -103,6 +117,7 @@ module Kumihimo
       $stderr.puts "web: #{error.full_message(highlight: false)}"
       quietly { write(socket, 500, "text/plain", "#{error.class}") }
     ensure
+      @lock.synchronize { @reading.delete(socket) }
       quietly { socket.close }
       @slots.pop
     end
@@ -158,7 +173,7 @@ module Kumihimo
 
     def answer(socket, request, with_body)
       host = request.headers["host"].to_s.sub(/:\d+\z/, "").delete("[]").downcase
-      raise Refused.new(421, "this page is called localhost") if @loopback && !LOOPBACK.include?(host) && !host.match?(/\A127\./)
+      raise Refused.new(421, "this page is called localhost") if @loopback && !host.match?(LOOPBACK)
       unless @open.include?(request.path)
         return if login(socket, request)
       end
@@ -172,21 +187,18 @@ module Kumihimo
       return false unless @token
       if (given = request.query["token"])
         raise Refused.new(401, "wrong token") unless same?(given)
-        cookie = "Set-Cookie: kumi=#{@token}; HttpOnly; SameSite=Strict; Path=/\r\n"
+        cookie = "Set-Cookie: #{@cookie}=#{@token}; HttpOnly; SameSite=Strict; Path=/\r\n"
         write(socket, 303, "text/plain", "", true, "#{cookie}Location: #{request.path}\r\n")
         return true
       end
-      given = [request.headers["authorization"].to_s[/\ABearer (\S+)\z/, 1], request.headers["cookie"].to_s[/(?:\A|; *)kumi=([\w-]+)/, 1]]
+      given = [request.headers["authorization"].to_s[/\ABearer (\S+)\z/, 1], request.headers["cookie"].to_s[/(?:\A|; *)#{@cookie}=([\w-]+)/, 1]]
       raise Refused.new(401, "this page is for who has its token: the address with ?token= was printed when it began") unless given.any? { |g| g && same?(g) }
-      # A form of another site has the cookie nowhere: it is sent by pages of this one alone. An older browser sends it everywhere.
+      # A form of another site has the cookie nowhere: it is sent by pages of this one alone. An older browser sends it everywhere, and all of
+      # them to pages of other ports.
       origin = request.headers["origin"]
-      raise Refused.new(403, "this form is another site's") if request.post? && origin && URI(origin).host.to_s.delete("[]") != host_of(request)
+      raise Refused.new(403, "this form is another site's") if request.post? && origin && origin.downcase.sub(/\A[a-z]+:\/\//, "") != request.headers["host"].to_s.downcase
       false
-    rescue URI::Error
-      raise Refused, 403
     end
-
-    def host_of(request) = request.headers["host"].to_s.sub(/:\d+\z/, "").delete("[]")
 
     # In the same time for any token.
     def same?(given)

@@ -72,7 +72,9 @@ fn main() {
     }
     let mut settings = Settings::default();
     let refuses = |a: &str| a.contains("rubyopt") || a.ends_with("all");
-    let off = argv.iter().enumerate().any(|(i, a)| match a.strip_prefix("--disable") {
+    // The program's own arguments say nothing to this command.
+    let own = Settings::default().parse_over(&argv).map_or(argv.len(), |s| argv.len() - s.args.len().min(argv.len()));
+    let off = argv[..own].iter().enumerate().any(|(i, a)| match a.strip_prefix("--disable") {
         Some("") => argv.get(i + 1).is_some_and(|feature| refuses(feature)),
         Some(feature) => refuses(feature),
         None => false,

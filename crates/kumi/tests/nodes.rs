@@ -751,6 +751,14 @@ impl Certificates {
 }
 
 #[test]
+fn long_lines_go_on_in_pieces_and_what_a_node_has_started_keeps_nobody_waiting() {
+    let code = "print 'x' * 300_000; $stdout.flush; puts; $stderr.puts 'told'; spawn('sleep 1000'); print 'abc'";
+    let (out, err, status) = Running::start(&mut kumi(&["run", "--nodes", "1", "-e", code])).end();
+    assert_eq!((out.len(), err.as_str(), status), (2, "node1 | told\n", Some(0)));
+    assert_eq!((out[0].len(), out[1].as_str()), ("node1 | ".len() + 300_000, "node1 | abc"));
+}
+
+#[test]
 fn certificates_say_who_may_come() {
     let Some(made) = Certificates::new() else {
         eprintln!("skipped: there is no openssl that makes certificates");
@@ -769,18 +777,17 @@ fn certificates_say_who_may_come() {
     west.is("S['east'].put('k', 'x' * 1_000_000); S['east'].take('k', timeout: 20).size", "1000000");
     west.input = None;
     east.becomes("S.nodes", "[\"east\"]");
-    // Of another authority, too old, and none at all: who calls is told.
-    for (file, ca, why) in [
-        ("stranger", "foreign", "is not of an authority that is trusted here"),
-        ("stranger", "ca", "is not of an authority that the peer trusts"),
-        ("old", "ca", "has expired"),
-    ] {
-        let mut other = made.start("west", file, ca, Some(&address));
-        assert_eq!(other.line(), "ready", "{file}: {}", other.errors());
-        let a = other.ask("S.wait_for_nodes(2, timeout: 1.5)");
-        assert!(a.starts_with("TimeoutError: ") && a.contains(why), "{file}: {a}");
-        let a = other.ask("S['east'].put('k', 1)");
-        assert!(a.starts_with("NotConnected: ") && a.contains(why), "{file}: {a}");
+    // Of another authority: who calls is told.
+    let mut other = made.start("west", "stranger", "foreign", Some(&address));
+    assert_eq!(other.line(), "ready", "{}", other.errors());
+    for (code, error) in [("S.wait_for_nodes(2, timeout: 1.5)", "TimeoutError: "), ("S['east'].put('k', 1)", "NotConnected: ")] {
+        let a = other.ask(code);
+        assert!(a.starts_with(error) && a.contains("is not of an authority that is trusted here"), "{a}");
+    }
+    // What no other node would let in does not begin.
+    for (file, why) in [("stranger", "is not of an authority"), ("old", "has expired")] {
+        let (out, err, status) = made.start("west", file, "ca", Some(&address)).end();
+        assert!(out.is_empty() && status == Some(78) && err.contains(why), "{file}: {out:?} {err}");
     }
     // A node's certificate names the node.
     let other = made.start("north", "west", "ca", Some(&address));

@@ -225,6 +225,18 @@ fn a_file_says_what_a_switch_or_the_environment_does_not() {
         "{out:?}"
     );
     assert_eq!((err.as_str(), status), ("", Some(0)));
+    // A file that a switch names stands in the place of the variable's.
+    let other = folder.at("west.toml");
+    std::fs::write(&other, format!("name = \"west\"\nlisten = \"{}\"\n", folder.socket("c"))).unwrap();
+    let mut c = kumi(&["node", "--config", &other, "-e", "p Kumihimo::Segments.node, Kumihimo::Segments.address"]);
+    assert_eq!(Running::start(c.env("KUMI_NODE_CONFIG", &file)).end().0, ["\"west\"", &format!("{:?}", folder.at("c.sock"))]);
+    // What is empty counts as none.
+    let mut c = kumi(&["node", "east", "--listen", &folder.socket("d"), "-e", "p 1"]);
+    for name in ["WEB", "WEB_TOKEN", "DRAIN", "INSECURE", "LOG_LEVEL", "LOG_FORMAT", "PUBLIC", "CERT"] {
+        c.env(format!("KUMI_NODE_{name}"), "");
+    }
+    let (out, err, status) = Running::start(&mut c).end();
+    assert_eq!((&out[..], err.as_str(), status), (&["1".to_owned()][..], "", Some(0)));
 }
 
 #[test]
@@ -388,6 +400,81 @@ fn a_page_says_how_a_node_is() {
 }
 
 #[test]
+fn a_node_that_was_with_others_is_ready_without_them_and_gives_back_what_it_got_whenever_it_ends() {
+    let folder = Folder::new();
+    let mut east = start(&folder, "east", "east", &[]);
+    let keys = "100.times { |i| S.local.put(\"k#{i}\", i) }; S.survey[:segments]";
+    east.is(keys, "100");
+    // It waits for a third one, which never comes, and is told to end by Ctrl-C.
+    let join = folder.socket("east");
+    let west = |await_: &str, signal: i32| {
+        let mut c = kumi(&["node", "west", "--listen", &folder.socket("west"), "--join", &join, "--hand-over", "*", "--await", await_]);
+        let west = Running::start(&mut c);
+        west.errors_with("\"event\":\"join\"");
+        west.signal(signal);
+        west.end()
+    };
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        let (_, err, status) = west("3", signal);
+        assert_eq!(status, Some(0), "{err}");
+        east.becomes("[S.survey[:segments], S.nodes]", "[100, [\"east\"]]");
+    }
+    let options = ["--web", "127.0.0.1:0", "--web-token", "not-so-secret"];
+    let mut c = kumi(&["node", "north", "--listen", &folder.socket("north"), "--join", &join]);
+    let mut north = Running::start(c.args(options).arg("puppet.rb"));
+    assert_eq!(north.line(), "ready");
+    let (address, _) = told_page(&north);
+    assert!(page(&address, "/readyz", "").ends_with("ready\n"));
+    east.child.kill().unwrap();
+    east.status();
+    north.becomes("S.nodes", "[\"north\"]");
+    assert!(page(&address, "/readyz", "").ends_with("ready\n"));
+}
+
+#[test]
+fn a_page_is_for_its_own_names_and_forms_and_answers_beside_those_who_say_nothing() {
+    let folder = Folder::new();
+    let options = ["--web", "127.0.0.1:0", "--web-token", "not-so-secret", "--log-level", "error"];
+    let mut east = start(&folder, "east", "east", &options);
+    let (address, _) = told_page(&east);
+    let say = |text: &str| {
+        use std::io::{Read, Write};
+        let mut s = std::net::TcpStream::connect(&address).unwrap();
+        s.set_read_timeout(Some(HANG)).unwrap();
+        s.write_all(text.as_bytes()).unwrap();
+        let mut all = String::new();
+        s.read_to_string(&mut all).unwrap();
+        all.split(' ').nth(1).unwrap_or("").to_owned()
+    };
+    let get = |host: &str| say(&format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    for (host, status) in [
+        ("localhost", "200"),
+        ("127.0.0.1:80", "200"),
+        ("127.9.9.9", "200"),
+        ("[::1]:9", "200"),
+        ("127.evil.example", "421"),
+        ("127.0.0.1.evil.example", "421"),
+    ] {
+        assert_eq!(get(host), status, "{host}");
+    }
+    let form = |origin: &str| {
+        let headers = format!("Host: {address}\r\nAuthorization: Bearer not-so-secret\r\nOrigin: {origin}\r\nContent-Length: 13\r\n");
+        say(&format!("POST /forget HTTP/1.1\r\n{headers}\r\nkey=x&index=1"))
+    };
+    assert_eq!(form(&format!("http://{address}")), "404");
+    for origin in ["http://127.0.0.1:3000", "http://127.0.0.1", "https://evil.example", "null"] {
+        assert_eq!(form(origin), "403", "{origin}");
+    }
+    let mut silent: Vec<_> = (0..80).map(|_| std::net::TcpStream::connect(&address).unwrap()).collect();
+    assert_eq!(get("localhost"), "200");
+    // The oldest had to go before their ten seconds were over: nobody told it that it was too slow.
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut silent[0], &mut said).unwrap();
+    assert_eq!(said, "");
+    east.is("1", "1");
+}
+
+#[test]
 fn a_page_s_token_is_as_it_is_told_and_who_has_not_joined_is_not_ready() {
     let folder = Folder::new();
     let options = ["--web", "127.0.0.1:0", "--web-token", "not-so-secret", "--log-level", "error"];
@@ -397,7 +484,8 @@ fn a_page_s_token_is_as_it_is_told_and_who_has_not_joined_is_not_ready() {
     let (address, token) = told_page(&east);
     assert_eq!(token, "");
     assert!(page(&address, "/metrics", "Authorization: Bearer not-so-secret\r\n").contains("\nkumi_keys 0\n"));
-    assert!(page(&address, "/metrics", "Cookie: kumi=not-so-secret\r\n").contains("\nkumi_keys 0\n"));
+    let cookie = format!("Cookie: kumi{}=not-so-secret\r\n", address.rsplit(':').next().unwrap());
+    assert!(page(&address, "/metrics", &cookie).contains("\nkumi_keys 0\n"));
     assert!(page(&address, "/readyz", "").contains("the node has not joined yet"));
     // An address that is taken.
     let mut other = kumi(&["node", "west", "--web", &address, "-e", "1"]);
@@ -511,6 +599,11 @@ fn certificates_are_made_listed_and_taken_anew_without_a_restart() {
     west.is("S.wait_for_nodes(2).size", "2");
     drop(west.end());
     east.becomes("S.nodes", "[\"east\"]");
+    // One that is good for long stays.
+    let authority = || std::fs::read(folder.0.join("certs/ca.pem")).unwrap();
+    let before = authority();
+    assert_eq!(cert(&folder, "rotate certs --authority --within 30").2, Some(0));
+    assert_eq!(authority(), before);
     // A new authority: the old one is trusted still, and then no more.
     assert_eq!(cert(&folder, "rotate certs --authority").2, Some(0));
     let rotated = cert(&folder, "rotate certs --within 30").0;
@@ -525,11 +618,30 @@ fn certificates_are_made_listed_and_taken_anew_without_a_restart() {
     read(&mut east, 1);
     let mut west = node("west", Some(&address));
     west.is("S.wait_for_nodes(2).size", "2");
-    // What can't be used is told, and changes nothing.
-    std::fs::write(folder.0.join("certs/east.key"), "nothing").unwrap();
-    east.signal(libc::SIGHUP);
-    while !east.errors().contains("certificates stay as they were") {
-        std::thread::sleep(std::time::Duration::from_millis(5));
+    // What can't be used is told, and changes nothing: a pair that others would refuse, and what is none.
+    assert_eq!(cert(&folder, "authority foreign").2, Some(0));
+    assert_eq!(cert(&folder, "node foreign east --address 127.0.0.1").2, Some(0));
+    let put = |file: &str, text: &[u8]| std::fs::write(folder.0.join("certs").join(file), text).unwrap();
+    for (times, garbage) in [(1, false), (2, true)] {
+        for file in ["east.pem", "east.key"] {
+            put(file, &std::fs::read(folder.0.join("foreign").join(file)).unwrap());
+        }
+        if garbage {
+            put("east.key", b"nothing");
+        }
+        let switches = ["cert", "key", "ca"].map(|s| {
+            [
+                format!("--{s}"),
+                folder.at(if s == "ca" { "certs/ca.pem" } else { "certs/east.X" }).replace('X', if s == "key" { "key" } else { "pem" }),
+            ]
+        });
+        let mut check = kumi(&["node", "east", "--listen", "127.0.0.1:0", "--check"]);
+        let (_, err, status) = Running::start(check.args(switches.as_flattened())).end();
+        assert!(status == Some(78) && (garbage || err.contains("others would refuse it")), "{err}");
+        east.signal(libc::SIGHUP);
+        while east.errors().matches("certificates stay as they were").count() < times {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
     }
     west.is("S['east'].put('k', 1)", "1");
     drop(west.end());

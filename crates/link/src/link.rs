@@ -278,7 +278,7 @@ impl Link {
         if now.is_none() {
             return Err(LinkError::Options("a node that was started without TLS goes on without it".to_owned()));
         }
-        tls.check_own(self.node().name())?;
+        tls.check_own(self.node().name()).and_then(|()| tls.check_signed())?;
         *now = Some(tls);
         Ok(())
     }

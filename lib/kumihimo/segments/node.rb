@@ -34,13 +34,17 @@ module Kumihimo
           Signal.trap("HUP") { Thread.new { reload } } if tls.all? || serves || @notify
           # A program that ends meanwhile waits for it.
           at_exit { @draining&.join }
-          end_by("TERM") { |signal| Thread.main.raise(SignalException, signal) }
+          # What others have handed over goes back to them, also while this node waits for more of them.
+          serves ? %w[TERM INT].each { |signal| end_by(signal) { Thread.main.raise(SystemExit) } } : end_by("TERM") { |signal| Thread.main.raise(SignalException, signal) }
           Segments.wait_for_nodes(await.to_i, timeout: START) if await
           notify("READY=1")
           begin_together if together
         rescue Segments::Error, ArgumentError, SystemCallError => error
+          # It ends already, by a signal: that interrupts this thread.
+          sleep if @ending
           # What the library calls so, the command line calls otherwise.
           warn "kumi node: #{error.message.sub("(advertise)", "(--public)").sub("certificate:, key: and authority:", "--cert, --key and --ca")}"
+          drain if Segments.cluster?
           exit! 1
         end
 

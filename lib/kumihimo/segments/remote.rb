@@ -184,6 +184,9 @@ module Kumihimo
         all
       end
 
+      # Another member was there.
+      def __has_joined = @joins = false
+
       # The block is called with the name of each node that joins, or leaves, from now on.
       def on_join(&block) = Members.add(:join, block)
       def on_leave(&block) = Members.add(:leave, block)
@@ -221,6 +224,7 @@ module Kumihimo
             warn "kumi: another node is called #{name}: this one is out of the cluster. Give each node a name of its own."
             next
           end
+          Segments.__has_joined if change == :join
           @blocks[change].each do |block|
             block.call(name)
           rescue StandardError, ScriptError => error

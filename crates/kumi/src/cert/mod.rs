@@ -191,8 +191,10 @@ fn rotate(dir: &Path, names: &[&str], a: &Asked) -> Result<String, Failed> {
     }
     let today = Days::from_now(0);
     let mut out = String::new();
-    for name in all.iter().filter(|n| names.is_empty() || names.contains(&n.as_str())) {
-        let seen = certificate(dir, name)?;
+    // All are read before one is made.
+    let chosen = all.iter().filter(|n| names.is_empty() || names.contains(&n.as_str()));
+    let seen: Vec<_> = chosen.map(|name| Ok((name, certificate(dir, name)?))).collect::<Result<_, Failed>>()?;
+    for (name, seen) in seen {
         if a.within.is_some_and(|w| seen.until.since(today) > w) {
             continue;
         }
@@ -213,6 +215,10 @@ fn rotate(dir: &Path, names: &[&str], a: &Asked) -> Result<String, Failed> {
 fn rotate_authority(dir: &Path, a: &Asked) -> Result<String, Failed> {
     let old = read(&dir.join("ca.pem")).map_err(Failed::Work)?;
     let last = read::first(&old).ok_or_else(|| Failed::Work(format!("{}/ca.pem: it is no certificate", dir.display())))?;
+    let today = Days::from_now(0);
+    if certificate(dir, "ca").is_ok_and(|seen| a.within.is_some_and(|w| seen.until.since(today) > w)) {
+        return Ok("the authority does not end so soon: it stays as it is\n".to_owned());
+    }
     let (cert, key) = work("the authority", make::authority(Days::from_now(a.days.unwrap_or(AUTHORITY_DAYS))))?;
     work(dir.display(), make::save(dir, "ca", &format!("{cert}{last}"), &key))?;
     Ok(format!(

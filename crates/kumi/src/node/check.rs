@@ -115,7 +115,10 @@ fn certificates(settings: &mut Settings) {
     }
     let told = match Tls::from_files(&cert, &key, &ca) {
         Err(e) => Some(e.to_string()),
-        Ok(tls) => settings.one("name").and_then(|name| tls.check_own(name).err()).map(|e| e.to_string()),
+        Ok(tls) => {
+            let named = settings.one("name").map_or(Ok(()), |name| tls.check_own(name));
+            named.and_then(|()| tls.check_signed()).err().map(|e| e.to_string())
+        }
     };
     if let Some(why) = told {
         settings.wrong(&first.origin, why);

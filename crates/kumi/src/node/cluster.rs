@@ -1,13 +1,15 @@
 //! `kumi run --nodes N FILE`: N processes of one program on this machine, with one terminal.
 //!
-//! **Invariant.** The children's lines come out whole, each behind its node's name. However this process ends by a signal or by itself,
+//! **Invariant.** The children's lines come out whole, each behind its node's name, as long as they have no more than 64 KB. However this process ends by a signal or by itself,
 //! the children are told to end and are waited for; the folder of their sockets is gone then.
 
 use crate::options::Settings;
-use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicI32, Ordering::*};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::*};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
@@ -147,14 +149,20 @@ fn wrong(m: &str) -> Run {
     Run::Done(2)
 }
 
+/// A socket's name has 107 bytes at most.
+const MOST_DEEP: usize = 70;
+
 /// The folder of the nodes' sockets.
 struct Sockets(PathBuf);
 
 impl Sockets {
     fn make() -> std::io::Result<Sockets> {
-        // Names of sockets are short: the system's own folder, not a deep one.
+        // Names of sockets are short, and a comma would part them: the system's own folder, not a deep one.
+        let usual = std::env::temp_dir();
+        let fits = usual.as_os_str().len() <= MOST_DEEP && usual.to_str().is_some_and(|p| !p.contains(','));
+        let folder = if fits { usual } else { "/tmp".into() };
         for n in 0..1000 {
-            let p = std::env::temp_dir().join(format!("kumi-{}-{n}", std::process::id()));
+            let p = folder.join(format!("kumi-{}-{n}", std::process::id()));
             match std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(&p) {
                 Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
                 done => return done.map(|()| Sockets(p)),
@@ -204,12 +212,10 @@ fn start(nodes: usize, all: &Nodes, program: &[String]) -> std::io::Result<i32> 
             Ok(mut child) => {
                 let prefix = prefix(n, nodes);
                 if let Some(out) = child.stdout.take() {
-                    let p = (prefix.clone(), std::io::stdout().is_terminal());
-                    printers.push(std::thread::spawn(move || copy(BufReader::new(out), &label(&p.0, n, p.1), false)));
+                    printers.push(Printer::start(out, label(&prefix, n, std::io::stdout().is_terminal()), false));
                 }
                 if let Some(err) = child.stderr.take() {
-                    let p = (prefix, std::io::stderr().is_terminal());
-                    printers.push(std::thread::spawn(move || copy(BufReader::new(err), &label(&p.0, n, p.1), true)));
+                    printers.push(Printer::start(err, label(&prefix, n, std::io::stderr().is_terminal()), true));
                 }
                 children.push((child, None));
             }
@@ -220,9 +226,7 @@ fn start(nodes: usize, all: &Nodes, program: &[String]) -> std::io::Result<i32> 
         }
     }
     let status = watch(&mut children);
-    for p in printers {
-        let _ = p.join();
-    }
+    printers.into_iter().for_each(Printer::end);
     Ok(status)
 }
 
@@ -265,26 +269,93 @@ fn label(prefix: &str, n: usize, colour: bool) -> String {
     if colour { format!("\x1b[{}m{prefix}\x1b[0m", COLOURS[(n - 1) % COLOURS.len()]) } else { prefix.to_string() }
 }
 
-/// Copies lines. One that is not whole at the end gets its end.
-fn copy(mut from: impl BufRead, label: &str, to_stderr: bool) {
-    let mut line = Vec::new();
-    while from.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
-        if line.last() != Some(&b'\n') {
-            line.push(b'\n');
+/// Copies what a node writes, by lines.
+struct Printer(JoinHandle<()>, Arc<Lines>);
+
+/// A longer line goes on in pieces.
+const LONGEST: usize = 64 << 10;
+/// Who holds a node's output open for longer, and writes nothing, is no node: a process that it has started.
+const SILENT: Duration = Duration::from_millis(100);
+
+/// Lines, each behind a node's name.
+struct Lines {
+    label: String,
+    to_stderr: bool,
+    /// What has come of a line, and whether a part of it was written.
+    rest: Mutex<(Vec<u8>, bool)>,
+    /// Times that something came.
+    came: AtomicUsize,
+}
+
+impl Printer {
+    fn start(mut from: impl Read + Send + 'static, label: String, to_stderr: bool) -> Printer {
+        let lines = Arc::new(Lines { label, to_stderr, rest: Mutex::default(), came: AtomicUsize::new(0) });
+        let of = lines.clone();
+        let copy = move || {
+            let mut bytes = vec![0; 16 << 10];
+            // Where nobody reads, the child finds out when its pipe is closed.
+            while let Ok(n @ 1..) = from.read(&mut bytes)
+                && of.add(&bytes[..n]).is_ok()
+            {}
+            let _ = of.end();
+        };
+        Printer(std::thread::spawn(copy), lines)
+    }
+    /// The node has ended: what it wrote is copied.
+    fn end(self) {
+        let mut seen = self.1.came.load(Acquire);
+        let mut since = Instant::now();
+        while !self.0.is_finished() {
+            std::thread::sleep(Duration::from_millis(2));
+            // Not while it writes.
+            let free = self.1.rest.try_lock().is_ok();
+            let came = self.1.came.load(Acquire);
+            if !free || came != seen {
+                (seen, since) = (came, Instant::now());
+            } else if since.elapsed() > SILENT {
+                let _ = self.1.end();
+                return;
+            }
         }
-        let whole = [label.as_bytes(), &line].concat();
-        let done = if to_stderr { std::io::stderr().lock().write_all(&whole) } else { flushed(&whole) };
-        if done.is_err() {
-            // Nobody reads: the child finds out when its pipe is closed.
-            return;
-        }
-        line.clear();
     }
 }
-fn flushed(line: &[u8]) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(line)?;
-    out.flush()
+
+impl Lines {
+    fn rest(&self) -> MutexGuard<'_, (Vec<u8>, bool)> {
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn add(&self, bytes: &[u8]) -> std::io::Result<()> {
+        let mut rest = self.rest();
+        self.came.fetch_add(1, Release);
+        for part in bytes.split_inclusive(|b| *b == b'\n') {
+            rest.0.extend_from_slice(part);
+            if part.ends_with(b"\n") || rest.0.len() >= LONGEST {
+                self.write(&mut rest)?;
+            }
+        }
+        Ok(())
+    }
+    /// A line that is not whole at the end gets its end.
+    fn end(&self) -> std::io::Result<()> {
+        let mut rest = self.rest();
+        if rest.0.is_empty() && !rest.1 {
+            return Ok(());
+        }
+        rest.0.push(b'\n');
+        self.write(&mut rest)
+    }
+    fn write(&self, (line, goes_on): &mut (Vec<u8>, bool)) -> std::io::Result<()> {
+        let label = if *goes_on { "" } else { self.label.as_str() };
+        let whole = [label.as_bytes(), line].concat();
+        *goes_on = !line.ends_with(b"\n");
+        line.clear();
+        if self.to_stderr {
+            return std::io::stderr().lock().write_all(&whole);
+        }
+        let mut out = std::io::stdout().lock();
+        out.write_all(&whole)?;
+        out.flush()
+    }
 }
 
 fn watch(children: &mut [(Child, Option<i32>)]) -> i32 {

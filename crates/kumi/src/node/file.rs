@@ -4,6 +4,7 @@
 
 use super::settings::{Given, Kind, Origin, Setting, Settings, find, meant};
 use kumi_segments::Act;
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -12,9 +13,19 @@ use toml::de::{DeTable, DeValue};
 /// More is no configuration.
 const MOST: u64 = 1 << 20;
 
+/// Not more than may be one, of a pipe or a device either.
+fn text_of(path: &str) -> std::io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(MOST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST {
+        return Err(std::io::Error::other("it is longer than 1 MiB"));
+    }
+    Ok(text)
+}
+
 /// Reads a file into the settings.
 pub fn read(path: &str, settings: &mut Settings) {
-    let text = match std::fs::metadata(path).and_then(|m| if m.len() > MOST { Ok(String::new()) } else { std::fs::read_to_string(path) }) {
+    let text = match text_of(path) {
         Ok(t) => t,
         Err(e) => return settings.wrong(&Origin::File(path.to_owned()), format!("the configuration can't be read: {e}")),
     };

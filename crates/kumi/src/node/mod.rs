@@ -111,8 +111,13 @@ pub fn parse(args: &[String]) -> Command {
         (true, true) => return Command::Exit(0),
         (true, false) => {}
     }
-    for (name, value) in settings.variables() {
+    for name in SETTINGS.iter().map(|s| s.variable) {
+        // What is empty counts as none.
         // SAFETY: the process has one thread so far.
+        unsafe { std::env::remove_var(name) };
+    }
+    for (name, value) in settings.variables() {
+        // SAFETY: as above.
         unsafe { std::env::set_var(name, value) };
     }
     // SAFETY: as above.
@@ -164,15 +169,38 @@ struct Read {
     settings: Settings,
     /// Nothing is to be run.
     checks: bool,
+    /// A switch names the configuration file.
+    configured: bool,
 }
 
 fn read(args: &[String], variable: impl Fn(&str) -> Option<String>) -> Result<Option<Read>, String> {
+    let read = read_with(args, &variable, None)?;
+    // A file that is named by a switch stands in the place of the variable's.
+    match variable(CONFIG).filter(|f| !f.is_empty()) {
+        Some(file) if read.as_ref().is_some_and(|r| r.settings.files.is_empty() && !r.configured) => {
+            read_with(args, &variable, Some(&file)).and_then(named)
+        }
+        _ => named(read),
+    }
+}
+
+/// A node has a name, unless there is something else to say.
+fn named(read: Option<Read>) -> Result<Option<Read>, String> {
+    match &read {
+        Some(r) if r.settings.get("name").is_none() && !r.checks && r.settings.mistakes.is_empty() => {
+            Err("a node needs a name: kumi node NAME".into())
+        }
+        _ => Ok(read),
+    }
+}
+
+fn read_with(args: &[String], variable: &impl Fn(&str) -> Option<String>, file: Option<&str>) -> Result<Option<Read>, String> {
     let mut settings = Settings::default();
-    settings.read_environment(&variable);
-    let mut config = variable(CONFIG).filter(|f| !f.is_empty());
-    if let Some(file) = &config {
+    settings.read_environment(variable);
+    if let Some(file) = file {
         file::read(file, &mut settings);
     }
+    let mut configured = false;
     let mut checks = false;
     let mut rest = args.iter();
     let mut program = Vec::new();
@@ -189,14 +217,15 @@ fn read(args: &[String], variable: impl Fn(&str) -> Option<String>) -> Result<Op
             ("-h" | "--help", _) => return Ok(None),
             ("--check", _) => checks = true,
             ("--config", _) => {
-                if config.is_some() && variable(CONFIG).is_none() {
+                if std::mem::replace(&mut configured, true) {
                     return Err("--config is given twice".into());
                 }
-                let file = value("a TOML file")?;
-                file::read(&file, &mut settings);
-                config = Some(file);
+                file::read(&value("a TOML file")?, &mut settings);
             }
             (_, Some(s)) => {
+                if s.kind == Kind::Flag && joined.is_some() {
+                    return Err(format!("{switch} takes no value: leave it out where it is not meant"));
+                }
                 let value = if s.kind == Kind::Flag { "1".to_owned() } else { value(s.wants)? };
                 if s.kind == Kind::Count && value.parse::<u32>().ok().filter(|n| *n > 0).is_none() {
                     return Err(format!("{switch} needs {}, not {value:?}", s.wants));
@@ -211,7 +240,7 @@ fn read(args: &[String], variable: impl Fn(&str) -> Option<String>) -> Result<Op
                 program.extend(rest.by_ref().cloned());
             }
             (s, _) if s.starts_with('-') && s.len() > 1 && settings.get("name").is_none() => return Err(format!("unknown option {s}")),
-            _ if settings.get("name").is_none() || settings.one("name") == Some(a) => {
+            _ if settings.get("name").is_none() || named.is_none() && settings.one("name") == Some(a) => {
                 if let Some(name) = settings::find("name") {
                     named = Some(a);
                     settings.set(name, a.clone(), Origin::Switch("name"));
@@ -227,10 +256,7 @@ fn read(args: &[String], variable: impl Fn(&str) -> Option<String>) -> Result<Op
     if !program.is_empty() {
         settings.program = Some(Given { values: program, origin: Origin::Arguments });
     }
-    match settings.get("name") {
-        None if !checks && settings.mistakes.is_empty() => Err("a node needs a name: kumi node NAME".into()),
-        _ => Ok(Some(Read { settings, checks })),
-    }
+    Ok(Some(Read { settings, checks, configured }))
 }
 
 #[cfg(test)]
@@ -256,6 +282,21 @@ mod tests {
         assert!(read(&words("--listen"), nothing).is_err());
         assert!(read(&words("east --await many"), nothing).is_err());
         assert!(read(&words("east -h"), nothing).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_program_may_be_called_as_its_node() {
+        let r = read(&words("worker worker fast"), nothing).unwrap().unwrap();
+        assert_eq!((r.settings.one("name"), r.settings.program.clone().unwrap().values), (Some("worker"), words("worker fast")));
+        let named = |n: &str| (n == "KUMI_NODE_NAME").then(|| "worker".to_owned());
+        let r = read(&words("worker worker"), named).unwrap().unwrap();
+        assert_eq!(r.settings.program.unwrap().values, words("worker"));
+    }
+
+    #[test]
+    fn flags_take_no_value() {
+        assert!(read(&words("east --insecure=false"), nothing).is_err());
+        assert!(read(&words("east --insecure"), nothing).unwrap().unwrap().settings.is("insecure"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod verify;
 
 use crate::error::LinkError;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
 use rustls::{CertificateError, ClientConfig, Error, RootCertStore, ServerConfig};
 use std::fmt;
@@ -19,7 +19,9 @@ use std::sync::Arc;
 pub struct Tls {
     server: Arc<ServerConfig>,
     client: Arc<ClientConfig>,
-    own: CertificateDer<'static>,
+    /// Its own first, then those between it and the authority's.
+    chain: Vec<CertificateDer<'static>>,
+    verify: Arc<verify::Chain>,
 }
 
 impl fmt::Debug for Tls {
@@ -66,7 +68,7 @@ impl Tls {
             roots.add(root).map_err(|e| wrong("the authorities", &e))?;
         }
         let (roots, provider) = (Arc::new(roots), Arc::new(rustls::crypto::ring::default_provider()));
-        let own = certs[0].clone();
+        let (own, verify) = (certs.clone(), Arc::new(verify::Chain { roots: roots.clone(), provider: provider.clone() }));
         let clients = WebPkiClientVerifier::builder_with_provider(roots.clone(), provider.clone()).build();
         let clients = clients.map_err(|e| wrong("the authorities", &e))?;
         let versions = &[&rustls::version::TLS13];
@@ -77,11 +79,11 @@ impl Tls {
         server.send_tls13_tickets = 0;
         let client = ClientConfig::builder_with_provider(provider.clone()).with_protocol_versions(versions);
         let client = client.map_err(|e| wrong("TLS", &e))?.dangerous();
-        let client = client.with_custom_certificate_verifier(Arc::new(verify::Chain { roots, provider }));
+        let client = client.with_custom_certificate_verifier(verify.clone());
         let mut client = client.with_client_auth_cert(certs, key).map_err(|e| wrong("the node's certificate and key", &e))?;
         client.resumption = rustls::client::Resumption::disabled();
         client.enable_sni = false;
-        Ok(Tls { server: Arc::new(server), client: Arc::new(client), own })
+        Ok(Tls { server: Arc::new(server), client: Arc::new(client), chain: own, verify })
     }
 
     /// Whether the certificate is one of this node's name.
@@ -89,7 +91,20 @@ impl Tls {
     /// # Errors
     /// It is another's, or the name can't stand in a certificate.
     pub fn check_own(&self, name: &str) -> Result<(), LinkError> {
-        check_name(&self.own, name).map_err(|e| LinkError::Certificate(format!("the node's own certificate: {e}")))
+        let own = self.chain.first().map_or(Ok(()), |own| check_name(own, name));
+        own.map_err(|e| LinkError::Certificate(format!("the node's own certificate: {e}")))
+    }
+
+    /// Whether others with the same authorities let it in now.
+    ///
+    /// # Errors
+    /// No authority here has signed it, or its time is not now.
+    pub fn check_signed(&self) -> Result<(), LinkError> {
+        let [own, between @ ..] = &self.chain[..] else { return Ok(()) };
+        let why = |e: Error| explain(&e).replace("the peer's certificate", "others would refuse it: it");
+        self.verify
+            .check(own, between, UnixTime::now())
+            .map_err(|e| LinkError::Certificate(format!("the node's own certificate: {}", why(e))))
     }
 
     pub(crate) fn accept(&self) -> Result<rustls::Connection, Error> {

@@ -14,6 +14,15 @@ pub struct Chain {
     pub provider: Arc<CryptoProvider>,
 }
 
+impl Chain {
+    /// Is it of an authority's, at that time?
+    pub fn check(&self, end: &CertificateDer<'_>, between: &[CertificateDer<'_>], now: UnixTime) -> Result<(), Error> {
+        let cert = ParsedCertificate::try_from(end)?;
+        let algorithms = self.provider.signature_verification_algorithms.all;
+        rustls::client::verify_server_cert_signed_by_trust_anchor(&cert, &self.roots, between, now, algorithms)
+    }
+}
+
 impl ServerCertVerifier for Chain {
     fn verify_server_cert(
         &self,
@@ -23,10 +32,7 @@ impl ServerCertVerifier for Chain {
         _: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let cert = ParsedCertificate::try_from(end)?;
-        let algorithms = self.provider.signature_verification_algorithms.all;
-        rustls::client::verify_server_cert_signed_by_trust_anchor(&cert, &self.roots, between, now, algorithms)?;
-        Ok(ServerCertVerified::assertion())
+        self.check(end, between, now).map(|()| ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
