@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # The beginning of a flow that is not one itself.
     class Source
       include Flow
@@ -57,7 +57,7 @@ module Kumihimo
 
     # Elements that are there already.
     class ArrayReader
-      include Reader
+      include Flow::Reader
 
       def initialize(array)
         @array = array
@@ -80,7 +80,7 @@ module Kumihimo
 
     # Integers of a range, which may have no end.
     class RangeReader
-      include Reader
+      include Flow::Reader
 
       def initialize(range)
         @at = range.begin
