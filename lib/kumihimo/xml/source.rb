@@ -134,10 +134,13 @@ module Kumihimo
 
         private
 
+        # Who is killed, or interrupted, is so while it waits: what the object has given would else be lost to all others.
         def fill(target)
-          bytes = @partial ? @io.readpartial(SIZE) : @io.read(SIZE)
-          raise TypeError, "#{@io.class}##{@partial ? "readpartial" : "read"} gave #{bytes.class}, not a String" unless bytes.nil? || bytes.is_a?(String)
-          bytes.nil? || bytes.empty? ? __xfeed(target, nil) : __xfeed(target, bytes)
+          Thread.handle_interrupt(Object => :on_blocking) do
+            bytes = @partial ? @io.readpartial(SIZE) : @io.read(SIZE)
+            raise TypeError, "#{@io.class}##{@partial ? "readpartial" : "read"} gave #{bytes.class}, not a String" unless bytes.nil? || bytes.is_a?(String)
+            __xfeed(target, bytes.nil? || bytes.empty? ? nil : bytes)
+          end
         rescue EOFError
           __xfeed(target, nil)
         end
