@@ -49,6 +49,17 @@ module Kumihimo
         @file = nil
       end
 
+      # Whether what is being dumped is for such a file: then an element may write what it would not give to others.
+      def self.writing? = Thread.current[:__kumihimo_spill]
+
+      def self.writing
+        before = Thread.current[:__kumihimo_spill]
+        Thread.current[:__kumihimo_spill] = true
+        yield
+      ensure
+        Thread.current[:__kumihimo_spill] = before
+      end
+
       def self.folder = ENV["TMPDIR"].to_s.empty? ? "/tmp" : ENV["TMPDIR"]
 
       private
@@ -59,7 +70,7 @@ module Kumihimo
           number = @classes.index(type) || (@classes << type).size - 1
           return Marshal.dump([numbers, rows, number])
         end
-        bytes = @codec.dump([numbers, elements])
+        bytes = Spill.writing { @codec.dump([numbers, elements]) }
         bytes.is_a?(String) ? bytes : raise(TypeError, "the codec dumps a #{bytes.class}, not a String")
       rescue StandardError => error
         raise Flow::SpillError, "cannot write #{elements.first.class} elements to a temporary file: #{error.message} " \

@@ -54,6 +54,9 @@ module Kumihimo
       # The converter of its text.
       attr_reader :converter
 
+      # Its value in a tree, whatever the class has made of the method of that name.
+      def read(tree) = @owner.__accessors.instance_method(@name).bind_call(tree)
+
       # How natives read it.
       def kind
         return Types::LIST if @list
