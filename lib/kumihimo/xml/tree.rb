@@ -224,9 +224,12 @@ module Kumihimo
       end
     end
 
-    # A whole element is dumped as it stood in the document; flows write others too, wherever they stand in what they put on disk.
+    # A whole element is dumped as it stood in the document. Flows write elements with lists too, wherever they stand in what is
+    # put on disk.
     def _dump(_level)
-      raise TypeError, "can't dump #{self.class}: its parts are read on demand; dump what you need of it (to_h, with to_a for lists)" unless __xtree_whole(self) || Operators::Spill.writing?
+      unless __xtree_whole(self) || (Operators::Spill.writing? && !self.class.__value?)
+        raise TypeError, "can't dump #{self.class}: its parts are read on demand; dump what you need of it (to_h, with to_a for lists)"
+      end
       XML::Build.dump(self)
     end
   end
