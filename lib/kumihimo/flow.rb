@@ -15,11 +15,14 @@ module Kumihimo
 
   # The operators. Included by every flow, and by the lists of XML trees; the includer has `each`, and `flow_reader` if it
   # can be read without waiting. Methods that return a flow are lazy; those of Enumerable that return something else read it.
+  #
+  # A class that includes this finds its constants before the program's own: only those that programs are to use are here. All
+  # others are in Operators. For the same reason hidden methods and variables of classes that programs inherit from begin with `__`.
   module Flow
     include Enumerable
 
     def self.from(source)
-      source.is_a?(Flow) ? source : Source.new(source)
+      source.is_a?(Flow) ? source : Operators::Source.new(source)
     end
 
     # The block of the operator `name`. As with a lazy enumerator there must be one: an Enumerator over a call that only makes a
@@ -30,35 +33,35 @@ module Kumihimo
 
     # ---- one input, element by element
 
-    def map(&block) = Map.new(self, Flow.block(block, :map))
+    def map(&block) = Operators::Map.new(self, Flow.block(block, :map))
     alias collect map
 
-    def select(&block) = Select.new(self, Flow.block(block, :select))
+    def select(&block) = Operators::Select.new(self, Flow.block(block, :select))
     alias filter select
 
-    def reject(&block) = Reject.new(self, Flow.block(block, :reject))
-    def filter_map(&block) = FilterMap.new(self, Flow.block(block, :filter_map))
-    def flat_map(&block) = FlatMap.new(self, Flow.block(block, :flat_map))
+    def reject(&block) = Operators::Reject.new(self, Flow.block(block, :reject))
+    def filter_map(&block) = Operators::FilterMap.new(self, Flow.block(block, :filter_map))
+    def flat_map(&block) = Operators::FlatMap.new(self, Flow.block(block, :flat_map))
     alias collect_concat flat_map
 
-    def compact = Reject.new(self, :nil?.to_proc)
+    def compact = Operators::Reject.new(self, :nil?.to_proc)
 
     # For each element the flow of the block's results over its nested list: the list that `field` names (a method, or a key
     # of a Hash or Array), or the element itself. The block is given the nested element and the outer one (the paper's ListMap).
     def list_map(field = nil, &block)
       raise ArgumentError, "list_map needs a block" unless block
-      ListMap.new(self, Key.of(field), block)
+      Operators::ListMap.new(self, Operators::Key.of(field), block)
     end
 
     # The first n elements, as a flow (`first(n)` reads them into an Array). The input is closed as soon as it has n.
-    def take(count) = Take.new(self, count)
-    def take_while(&block) = TakeWhile.new(self, Flow.block(block, :take_while))
-    def drop(count) = Drop.new(self, count)
-    def drop_while(&block) = DropWhile.new(self, Flow.block(block, :drop_while))
+    def take(count) = Operators::Take.new(self, count)
+    def take_while(&block) = Operators::TakeWhile.new(self, Flow.block(block, :take_while))
+    def drop(count) = Operators::Drop.new(self, count)
+    def drop_while(&block) = Operators::DropWhile.new(self, Flow.block(block, :drop_while))
 
     # Pairs of an element and its index.
     def with_index(offset = 0, &block)
-      indexed = WithIndex.new(self, offset)
+      indexed = Operators::WithIndex.new(self, offset)
       block ? indexed.map { |element, index| block.call(element, index) } : indexed
     end
 
@@ -72,32 +75,32 @@ module Kumihimo
 
     # The first element of each value of `by`, as soon as it comes.
     def distinct(by = nil, memory: nil, rows: nil, codec: Marshal, &block)
-      Distinct.new(self, Key.of(block || by), Budget.options(memory, rows, codec))
+      Operators::Distinct.new(self, Operators::Key.of(block || by), Operators::Budget.options(memory, rows, codec))
     end
     alias uniq distinct
 
     # Pairs [key, elements]. With `sorted: true` the input comes in the order of its keys (or at least with equal keys
     # together), and a group comes out when its key has passed. Otherwise all come at the end.
     def group_by(by = nil, sorted: false, memory: nil, rows: nil, codec: Marshal, &block)
-      key = Key.of(block || by || raise(ArgumentError, "group_by needs a key or a block"))
-      sorted ? SortedGroups.new(self, key) : Groups.new(self, key, Budget.options(memory, rows, codec))
+      key = Operators::Key.of(block || by || raise(ArgumentError, "group_by needs a key or a block"))
+      sorted ? Operators::SortedGroups.new(self, key) : Operators::Groups.new(self, key, Operators::Budget.options(memory, rows, codec))
     end
 
     # All elements in the order of `by`, or of a block that compares two of them. Not stable.
     def sort(by = nil, reverse: false, memory: nil, rows: nil, codec: Marshal, &compare)
-      Sort.new(self, Key.of(by), compare, reverse, Budget.options(memory, rows, codec))
+      Operators::Sort.new(self, Operators::Key.of(by), compare, reverse, Operators::Budget.options(memory, rows, codec))
     end
 
     def sort_by(by = nil, reverse: false, memory: nil, rows: nil, codec: Marshal, &block)
-      key = Key.of(block || by || raise(ArgumentError, "sort_by needs a key or a block"))
-      Sort.new(self, key, nil, reverse, Budget.options(memory, rows, codec))
+      key = Operators::Key.of(block || by || raise(ArgumentError, "sort_by needs a key or a block"))
+      Operators::Sort.new(self, key, nil, reverse, Operators::Budget.options(memory, rows, codec))
     end
 
     # The n elements with the largest key, largest first; with `least: true` the smallest, smallest first. Of equal ones the
     # first that came. Holds about 2n elements.
-    def top(count, by = nil, least: false, &block) = Top.new(self, count, Key.of(block || by), least)
+    def top(count, by = nil, least: false, &block) = Operators::Top.new(self, count, Operators::Key.of(block || by), least)
 
-    # Windows (Flow::Window) of consecutive elements:
+    # Windows (Operators::Window) of consecutive elements:
     #   window(100)                         100 elements each
     #   window(100, step: 10)               sliding: the last 100, every 10
     #   window(60, by: :time)               60 seconds each, aligned to multiples of 60; `step:` for sliding ones
@@ -105,7 +108,7 @@ module Kumihimo
     #   window { |before, element| ... }    the block says whether the element begins a new window
     # `lateness:` is how far behind the newest an element may be when windows go by key.
     def window(size = nil, step: nil, gap: nil, by: nil, lateness: 0, &block)
-      Windows.build(self, size, step, gap, by && Key.of(by), lateness, block)
+      Operators::Windows.build(self, size, step, gap, by && Operators::Key.of(by), lateness, block)
     end
 
     # ---- several inputs, read concurrently
@@ -122,41 +125,41 @@ module Kumihimo
     def join(other, **options, &construct) = Join.new(self, other, **options, &construct)
 
     # The join of two inputs that come in the order of their keys. Holds the elements of one key only.
-    def merge_join(other, on:, kind: :inner, &construct) = MergeJoin.new(self, other, on: on, kind: kind, &construct)
+    def merge_join(other, on:, kind: :inner, &construct) = Operators::MergeJoin.new(self, other, on: on, kind: kind, &construct)
 
     # Each left element with the newest right one that is not after it. Both come in the order of `on`; `by` must be equal;
     # `within` is the greatest difference. With `kind: :inner` a left element without such a right one is left out.
     def asof_join(other, on:, by: nil, within: nil, kind: :left, &construct)
-      AsOfJoin.new(self, other, on: on, by: by, within: within, kind: kind, &construct)
+      Operators::AsOfJoin.new(self, other, on: on, by: by, within: within, kind: kind, &construct)
     end
 
     # Elements of any of the inputs, in the order in which they arrive: each once, or with `all: true` as often as it comes.
     def union(*others, all: false, memory: nil, rows: nil, codec: Marshal)
-      together = Interleave.new(self, *others)
+      together = Operators::Interleave.new(self, *others)
       all ? together : together.distinct(memory: memory, rows: rows, codec: codec)
     end
 
     # Elements that are in both: each once, or with `all: true` as often as it is in the one that has it less often.
     # `bound` is memory:, rows: and codec:.
-    def intersect(other, all: false, **bound) = Multiset.of(self, other, :intersect, all, **bound)
+    def intersect(other, all: false, **bound) = Operators::Multiset.of(self, other, :intersect, all, **bound)
     alias intersection intersect
 
     # Elements that are not in the other: each once, or with `all: true` each of the other's takes away one of ours.
-    def except(other, all: false, **bound) = Multiset.of(self, other, :except, all, **bound)
+    def except(other, all: false, **bound) = Operators::Multiset.of(self, other, :except, all, **bound)
     alias difference except
 
     # One flow in order of inputs that are in order.
-    def merge(*others, by: nil, &block) = SortedMerge.new(self, *others, by: block || by)
+    def merge(*others, by: nil, &block) = Operators::SortedMerge.new(self, *others, by: block || by)
 
     # Arrays of the elements with the same index; nil where another has ended before this one.
     def zip(*others, &block)
-      zipped = Zip.new(self, *others)
+      zipped = Operators::Zip.new(self, *others)
       block ? zipped.each(&block) && nil : zipped
     end
 
     # A reader that never waits, for operators over several inputs. Lists and operators have better ones than this, which
     # lets a thread run `each`.
-    def flow_reader = Feeder.new(self)
+    def flow_reader = Operators::Feeder.new(self)
   end
 end
 

@@ -9,6 +9,7 @@ require "kumihimo/xml/field"
 require "kumihimo/xml/build"
 require "kumihimo/xml/parts"
 require "kumihimo/xml/tree"
+require "kumihimo/xml/demand"
 require "kumihimo/xml/list"
 require "kumihimo/xml/source"
 require "kumihimo/xml/push"
@@ -28,7 +29,7 @@ module Kumihimo
       def parse(text, klass, **options)
         text = text.to_str
         raise TypeError, "#{klass.inspect} is no class of trees: give a subclass of Kumihimo::XTree" unless klass.is_a?(Class) && klass < XTree
-        __xopen(klass.__schema, 0, text, nil, nil, Source.check(options))
+        Source.text(text, klass.__schema, options)
       end
 
       # The elements that a path such as "/table/row" or "//row" names, as a list that is kept while it is referred to.

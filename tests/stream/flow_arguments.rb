@@ -51,7 +51,7 @@ told("a value of two") { Kumihimo.flow(ROWS).join([{ pair: [1, 2] }], on: [%i[a 
 puts "-- conditions, operators and codecs"
 [5, false, :==].each { |where| told("where") { PAIRS.join([1], where: where).to_a } }
 told("where beside on") { PAIRS.join([[1, 2]], on: 0, where: "x").to_a }
-[5, nil, String, Comparable, Kumihimo::Flow::Map.new([], nil)].each { |operator| told("through") { PAIRS.through(operator).to_a } }
+[5, nil, String, Comparable, Kumihimo::Operators::Map.new([], nil)].each { |operator| told("through") { PAIRS.through(operator).to_a } }
 told("through") { PAIRS.through(Kumihimo::Flow::Operator).to_a }
 %i[sort distinct union].each { |name| told(name) { PAIRS.public_send(name, *([] if name == :union), rows: 1, codec: 5).to_a } }
 told("group_by") { PAIRS.group_by(0, codec: "Marshal") }

@@ -35,7 +35,7 @@ end
 # Dumps come from outside: what is no dump is refused.
 schema = Deep.__schema
 items = Kumihimo::XML::Parts.of(Kumihimo::XML.parse(X, Doc).deeps.first)
-p Kumihimo::XTree.instance_method(:position).bind_call(Deep.unpack_elements([items]).first)
+p Kumihimo::XTree.instance_method(:position).bind_call(Deep.__unpack_elements([items]).first)
 rng = Random.new(7)
 refused = 500.times.count do
   bad = items.map(&:dup)
@@ -49,7 +49,7 @@ refused = 500.times.count do
     end
   end
   begin
-    Deep.unpack_elements([bad]).each(&show)
+    Deep.__unpack_elements([bad]).each(&show)
     false
   rescue TypeError, Kumihimo::XML::Error, NoMethodError
     true

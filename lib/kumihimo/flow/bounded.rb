@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # What operators have in common that hold elements and may be given a bound. With one (`@options`) each reading has a Budget,
     # and a Spill for what is more, which is closed however the reading ends. Without one it has neither.
     module Bounded
@@ -28,7 +28,7 @@ module Kumihimo
     end
 
     # An operator over one input that goes by a key.
-    class KeyedOperator < Operator
+    class KeyedOperator < Flow::Operator
       include Bounded
 
       def initialize(input, key, options = nil)

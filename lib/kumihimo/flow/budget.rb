@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # How much an operator may hold in memory, as a number of elements. A bound in bytes is made into one by the size of
     # samples: what the codec writes of an element, and what an object and its place in a table cost beside that.
     class Budget

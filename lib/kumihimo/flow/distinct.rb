@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # The first element of each key, at once. Over its bound, the largest partition's keys go to disk; an element whose key is
     # not among that partition's newer ones then waits on disk until the end, when it is known whether its key was there.
     class Distinct < KeyedOperator
@@ -20,7 +20,7 @@ module Kumihimo
         return super if @options || !block
         seen = {}
         key = @key
-        @input.each do |element|
+        @__input.each do |element|
           value = key.call(element)
           next if seen[value]
           seen[value] = true
@@ -38,7 +38,7 @@ module Kumihimo
       end
 
       # What waited, partition by partition; one too large to hold is cut again.
-      def drain(out, max)
+      def __drain(out, max)
         return false unless @options
         @work ||= @parts.filter_map { |part| [part, 1] if part.waiting }
         until @work.empty? || out.size >= max

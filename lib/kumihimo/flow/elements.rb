@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # Operators that look at one element at a time. Those that are used most have an `each` of their own: a call less.
 
     # One that goes by a block.
-    class BlockOperator < Operator
+    class BlockOperator < Flow::Operator
       def initialize(input, block)
         super(input)
         @block = block
@@ -18,7 +18,7 @@ module Kumihimo
       def each
         return to_enum(:each) unless block_given?
         block = @block
-        @input.each { |element| yield block.call(element) }
+        @__input.each { |element| yield block.call(element) }
         self
       end
     end
@@ -40,7 +40,7 @@ module Kumihimo
         block = @block
         yes = @yes
         no = @no
-        @input.each { |element| yield element if block.call(element) ? yes : no }
+        @__input.each { |element| yield element if block.call(element) ? yes : no }
         self
       end
     end
@@ -57,7 +57,7 @@ module Kumihimo
 
       def each(&block)
         return to_enum(:each) unless block
-        @input.each { |element| process(element, &block) }
+        @__input.each { |element| process(element, &block) }
         self
       end
     end
@@ -96,13 +96,13 @@ module Kumihimo
 
       def each(&block)
         return to_enum(:each) unless block
-        run = reading
-        @input.each { |element| run.process(element, &block) }
+        run = __reading
+        @__input.each { |element| run.process(element, &block) }
         self
       end
     end
 
-    class Take < Operator
+    class Take < Flow::Operator
       def initialize(input, count)
         super(input)
         @count = Flow.size(count, "take")
@@ -128,7 +128,7 @@ module Kumihimo
       def each
         return to_enum(:each) unless block_given?
         block = @block
-        @input.each do |element|
+        @__input.each do |element|
           break unless block.call(element)
           yield element
         end
@@ -136,7 +136,7 @@ module Kumihimo
       end
     end
 
-    class Drop < Operator
+    class Drop < Flow::Operator
       def initialize(input, count)
         super(input)
         @count = Flow.size(count, "drop")
@@ -158,7 +158,7 @@ module Kumihimo
       end
     end
 
-    class WithIndex < Operator
+    class WithIndex < Flow::Operator
       def initialize(input, offset)
         super(input)
         @offset = offset || 0

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # Reads what can only be read by `each`, which may wait: a thread does, at most `BOUND` elements ahead. It begins with the
     # first demand and ends with the input, with `close`, or when nobody has the reader any more: the thread knows the box
     # between them and not the reader, whose finalizer closes the box.
     class Feeder
-      include Reader
+      include Flow::Reader
 
       # Enough that two threads which take turns on one core change over seldom.
       BOUND = 256
@@ -77,7 +77,7 @@ module Kumihimo
 
         def start
           @thread = Thread.new(@input) do |input|
-            failure = Error.new("the thread that read #{input.inspect} was killed")
+            failure = Flow::Error.new("the thread that read #{input.inspect} was killed")
             input.each { |element| put(element) }
             failure = nil
           rescue Exception => error # whatever ends the input is the reader's to know

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # Pairs [key, elements] at the end of the input, in the order in which keys first came. Over its bound, the elements of the
     # largest partition go to disk; such partitions' groups come last. A group that comes out is an Array in memory, however large.
     class Groups < KeyedOperator
@@ -24,7 +24,7 @@ module Kumihimo
         group ? group << element : @groups[value] = [element]
       end
 
-      def drain(out, max)
+      def __drain(out, max)
         return pass(out, max, @groups) unless @options
         unless @work
           @work = @parts.filter_map { |part| [part.shelf, 1] if part.shelf }

@@ -18,104 +18,105 @@ module Kumihimo
     #   Near.new(houses, shops).first(3)
     #
     # A subclass with `key_left` and `key_right` is joined by equal keys, and by `condition` if it has that too.
-    class Join < Together
-      KINDS = %i[inner left right full semi anti].freeze
-      UNIQUE = [nil, :left, :right, :both].freeze
-
-      attr_reader :kind, :unique
-
+    class Join < Operators::Together
       def initialize(left, right, on: nil, range: nil, band: nil, where: nil, kind: :inner, unique: nil, nils: false,
                      memory: nil, rows: nil, codec: Marshal, &construct)
         super(left, right)
-        raise ArgumentError, "kind: is one of #{KINDS.map(&:inspect).join(", ")}, not #{kind.inspect}" unless KINDS.include?(kind)
-        raise ArgumentError, "unique: is :left, :right or :both, not #{unique.inspect}" unless UNIQUE.include?(unique)
+        raise ArgumentError, "kind: is one of #{Operators::KINDS.map(&:inspect).join(", ")}, not #{kind.inspect}" unless Operators::KINDS.include?(kind)
+        raise ArgumentError, "unique: is :left, :right or :both, not #{unique.inspect}" unless Operators::UNIQUE.include?(unique)
         unless where.nil? || where.respond_to?(:call)
           raise ArgumentError, "where: takes a proc (or what has call) of the left and the right element, not #{where.inspect}"
         end
-        @kind = kind
-        @unique = unique
-        @where = where
-        @construct = construct
-        @nils = nils
-        @options = Budget.options(memory, rows, codec)
-        choose_keys(on, range, band)
-        return if @left_key || own?(:key_left) || own?(:condition) || where
+        @__kind = kind
+        @__unique = unique
+        @__where = where
+        @__construct = construct
+        @__nils = nils
+        @__options = Operators::Budget.options(memory, rows, codec)
+        __choose_keys(on, range, band)
+        return if @__left_key || __own?(:key_left) || __own?(:condition) || where
         raise ArgumentError, "a join needs on:, range: or where:"
       end
 
       # Whether two elements with equal keys belong together.
-      def condition(left, right) = @where ? @where.call(left, right) : true
+      def condition(left, right) = @__where ? @__where.call(left, right) : true
 
       # The result for two elements; nil stands for the one that an outer join doesn't have. Semi and anti joins don't ask.
-      def construct(left, right) = @construct ? @construct.call(left, right) : [left, right]
+      def construct(left, right) = @__construct ? @__construct.call(left, right) : [left, right]
 
       # The keys, when they are not given by `on:`.
-      def key_left(left) = @left_key ? @left_key.call(left) : true
-      def key_right(right) = @right_key ? @right_key.call(right) : true
+      def key_left(left) = @__left_key ? @__left_key.call(left) : true
+      def key_right(right) = @__right_key ? @__right_key.call(right) : true
+
+      attr_reader :__kind, :__unique
+
+      def __nils? = @__nils
 
       # An inner join by equal keys begins in memory, if it is bounded too.
-      def start
-        @budget = @options && Budget.new(@options)
-        @kernel = simple? ? InnerJoin.new(self, lambdas, names, maker, @budget) : general
+      def __start
+        @__budget = @__options && Operators::Budget.new(@__options)
+        @__kernel = __simple? ? Operators::InnerJoin.new(self, __lambdas, __names, __maker, @__budget) : __general
+        start
       end
 
-      def stop
-        @kernel&.stop
-        @kernel = nil
+      def __stop
+        @__kernel&.stop
+        @__kernel = nil
+      ensure
+        stop
       end
 
-      def receive(index, batch, out)
-        index.zero? ? @kernel.left(batch, out) : @kernel.right(batch, out)
-        return unless @budget && @kernel.is_a?(InnerJoin) && @kernel.too_large?
-        small = @kernel
-        @kernel = general
-        small.each_held { |side, key, element| @kernel.adopt(side, key, element) }
-        @kernel.spill
+      def __receive(index, batch, out)
+        index.zero? ? @__kernel.left(batch, out) : @__kernel.right(batch, out)
+        return unless @__budget && @__kernel.is_a?(Operators::InnerJoin) && @__kernel.too_large?
+        small = @__kernel
+        @__kernel = __general
+        small.each_held { |side, key, element| @__kernel.adopt(side, key, element) }
+        @__kernel.spill
       end
 
-      def ended(index, out) = @kernel.ended(index, out)
-      def complete? = @kernel.complete?
-      def drain(out, max) = @kernel.drain(out, max)
-      def nils? = @nils
+      def __ended(index, out) = @__kernel.ended(index, out)
+      def __complete? = @__kernel.complete?
+      def __drain(out, max) = @__kernel.drain(out, max)
 
       private
 
-      def own?(name) = method(name).owner != Join
-      def conditional? = !@where.nil? || own?(:condition)
-      def simple? = @kind == :inner && !conditional? && !@ranged
-      def general = GeneralJoin.new(self, lambdas, maker, conditional?, @ranged, @budget)
+      def __own?(name) = method(name).owner != Join
+      def __conditional? = !@__where.nil? || __own?(:condition)
+      def __simple? = @__kind == :inner && !__conditional? && !@__ranged
+      def __general = Operators::GeneralJoin.new(self, __lambdas, __maker, __conditional?, @__ranged, @__budget)
 
       # What makes a pair, or nil for an Array of the two.
-      def maker
-        return ->(left, right) { construct(left, right) } if own?(:construct)
-        @construct
+      def __maker
+        return ->(left, right) { construct(left, right) } if __own?(:construct)
+        @__construct
       end
 
-      def lambdas
-        [own?(:key_left) || !@left_key ? ->(left) { key_left(left) } : @left_key,
-         own?(:key_right) || !@right_key ? ->(right) { key_right(right) } : @right_key]
+      def __lambdas
+        [__own?(:key_left) || !@__left_key ? ->(left) { key_left(left) } : @__left_key,
+         __own?(:key_right) || !@__right_key ? ->(right) { key_right(right) } : @__right_key]
       end
 
       # The readers that keys were given as.
-      def names
-        [own?(:key_left) ? nil : @left_name, own?(:key_right) ? nil : @right_name]
+      def __names
+        [__own?(:key_left) ? nil : @__left_name, __own?(:key_right) ? nil : @__right_name]
       end
 
-      def choose_keys(on, range, band)
+      def __choose_keys(on, range, band)
         if range
           raise ArgumentError, "range: takes no on: or band: beside it" if on || band
           raise ArgumentError, "range: takes [left, right]" unless range.is_a?(Array) && range.size == 2
-          @left_key, @right_key = range.map { |side| Interval.of(Key.of(side)) }
+          @__left_key, @__right_key = range.map { |side| Operators::Interval.of(Operators::Key.of(side)) }
         elsif band
           raise ArgumentError, "band: takes a Range, beside on:" unless on && band.is_a?(Range)
-          left, right = Key.pair(on)
-          @left_key = Interval.band(left, band)
-          @right_key = Interval.of(right)
+          left, right = Operators::Key.pair(on)
+          @__left_key = Operators::Interval.band(left, band)
+          @__right_key = Operators::Interval.of(right)
         elsif on
-          @left_key, @right_key = Key.pair(on, nils: @nils)
-          @left_name, @right_name = (on.is_a?(Array) ? on : [on, on]).map { |spec| spec if spec.is_a?(Symbol) }
+          @__left_key, @__right_key = Operators::Key.pair(on, nils: @__nils)
+          @__left_name, @__right_name = (on.is_a?(Array) ? on : [on, on]).map { |spec| spec if spec.is_a?(Symbol) }
         end
-        @ranged = !!(range || band)
+        @__ranged = !!(range || band)
       end
     end
   end

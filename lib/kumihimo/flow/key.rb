@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # What an element is joined, grouped or sorted by, as a lambda of one argument.
     module Key
       ITSELF = ->(element) { element }
@@ -50,7 +50,7 @@ module Kumihimo
       # Compiled, so that a field costs a call of its reader and not a `public_send`.
       def self.accessor(name)
         if METHOD_NAME.match?(name)
-          eval("->(element) { ::Hash === element ? element.fetch(:#{name}) { ::Kumihimo::Flow::Key.missing(element, :#{name}) } : element.#{name} }", TOPLEVEL_BINDING.dup, __FILE__, __LINE__)
+          eval("->(element) { ::Hash === element ? element.fetch(:#{name}) { ::Kumihimo::Operators::Key.missing(element, :#{name}) } : element.#{name} }", TOPLEVEL_BINDING.dup, __FILE__, __LINE__)
         else
           ->(element) { Hash === element ? element.fetch(name) { missing(element, name) } : element.public_send(name) }
         end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # The join of two sorted inputs. Both sides keep the elements of the key that is now being joined; a smaller key cannot come
     # any more. An input is read only when its next key is not known.
     class MergeJoin < SortedInputs
@@ -21,7 +21,7 @@ module Kumihimo
 
       def initialize(left, right, on:, kind: :inner, &construct)
         super(left, right)
-        raise ArgumentError, "kind: is one of #{Join::KINDS.map(&:inspect).join(", ")}, not #{kind.inspect}" unless Join::KINDS.include?(kind)
+        raise ArgumentError, "kind: is one of #{KINDS.map(&:inspect).join(", ")}, not #{kind.inspect}" unless KINDS.include?(kind)
         @kind = kind
         @construct = construct
         @keys = Key.pair(on)
@@ -38,13 +38,13 @@ module Kumihimo
       end
 
       # One side has ended, has nothing of the current key, and the other's elements are not given without it.
-      def complete?
+      def __complete?
         left, right = @sides
         passed?(left, right) || passed?(right, left)
       end
 
       # The last key's elements.
-      def drain(out, _max)
+      def __drain(out, _max)
         close(out)
         false
       end
@@ -164,7 +164,7 @@ module Kumihimo
         @sides = @times.map { |time| Side.new(time) }
       end
 
-      def complete? = @sides[0].over && @sides[0].empty?
+      def __complete? = @sides[0].over && @sides[0].empty?
 
       private
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # Intersection and difference in which numbers count. A table holds for each element how many more of the left (positive)
     # or of the right (negative) have come. Over its bound, the largest partition's counts go to disk; what they add up to is
     # seen at the end.
@@ -31,14 +31,14 @@ module Kumihimo
       end
 
       # With nothing of the left to come and none kept, there is nothing more to give.
-      def complete? = @over[0] && @parts.all? { |part| part.surplus.empty? && !part.shelf }
+      def __complete? = @over[0] && @parts.all? { |part| part.surplus.empty? && !part.shelf }
 
-      def receive(index, batch, out)
+      def __receive(index, batch, out)
         index.zero? ? left(batch, out) : right(batch, out)
       end
 
       # What the left has more of is certain now, or no use; what the right has more of is no use when the left has ended.
-      def ended(index, out)
+      def __ended(index, out)
         @over[index] = true
         @parts.each do |part|
           next if part.shelf
@@ -49,7 +49,7 @@ module Kumihimo
         end
       end
 
-      def drain(out, max)
+      def __drain(out, max)
         @work ||= @parts.filter_map { |part| [write(part) && part.shelf, 1] if part.shelf }
         until @work.empty? || out.size >= max
           shelf, depth = @work.shift

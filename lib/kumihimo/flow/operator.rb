@@ -25,11 +25,8 @@ module Kumihimo
     class Operator
       include Flow
 
-      # How many results of an input's end are made at a time.
-      PIECE = 256
-
       def initialize(input)
-        @input = Flow.from(input)
+        @__input = Flow.from(input)
       end
 
       # A reading begins.
@@ -47,22 +44,16 @@ module Kumihimo
       # A reading is over, however it ended.
       def stop; end
 
-      # Puts about `max` of what is left into `out`, which may be all; true when there is more. By default what `finish` yields.
-      def drain(out, max)
-        finish { |result| out << result }
-        false
-      end
-
       def each(&block)
         return to_enum(:each) unless block
-        run = reading
+        run = __reading
         begin
-          run.feed(&block)
+          run.__feed(&block)
           more = true
           while more
             out = []
             begin
-              more = run.drain(out, PIECE)
+              more = run.__drain(out, Operators::PIECE)
             rescue StandardError
               # An error comes after what was made before it.
               out.each(&block)
@@ -76,40 +67,58 @@ module Kumihimo
         self
       end
 
-      def flow_reader = OperatorReader.new(reading, @input.flow_reader)
-      def inspect = "#<#{self.class} of #{@input.inspect}>"
+      def flow_reader
+        run = __reading
+        reader = Operators::OperatorReader.new(run, @__input.flow_reader)
+      ensure
+        # The input cannot be read, and nobody else knows of the reading.
+        run.stop if run && !reader
+      end
+
+      def inspect = "#<#{self.class} of #{@__input.inspect}>"
 
       # The copy that one reading works on.
-      def reading
+      def __reading
         run = dup
         run.start
         run
       end
 
+      # Puts about `max` of what is left into `out`, which may be all; true when there is more. By default what `finish` yields.
+      def __drain(out, max)
+        finish { |result| out << result }
+        false
+      end
+
       protected
 
       # Reads the whole input.
-      def feed(&block)
+      def __feed(&block)
         return if full?
-        @input.each do |element|
+        @__input.each do |element|
           process(element, &block)
           break if full?
         end
       end
     end
+  end
+
+  module Operators
+    # How many results of an input's end are made at a time.
+    PIECE = 256
 
     # Of operators whose results all come at the end: elements need no block.
     module AtEnd
       protected
 
-      def feed
-        @input.each { |element| process(element) }
+      def __feed
+        @__input.each { |element| process(element) }
       end
     end
 
     # An operator read without waiting. Results that come before an error are delivered before it.
     class OperatorReader
-      include Reader
+      include Flow::Reader
 
       # How many batches that make nothing are read at one demand: others want their turn.
       PATIENCE = 16
@@ -138,7 +147,7 @@ module Kumihimo
       end
 
       def wait_handle = @dry ? @input.wait_handle : nil
-      def others_ended(count) = Reader === @input ? @input.others_ended(count) : nil
+      def others_ended(count) = Flow::Reader === @input ? @input.others_ended(count) : nil
 
       def close
         @state = :ended
@@ -163,7 +172,7 @@ module Kumihimo
       end
 
       def drain(max)
-        return true if @run.drain(@ready, max)
+        return true if @run.__drain(@ready, max)
         @state = :ended
         shut
         true

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # All elements in order. Over its bound a sorted run goes to disk, and runs are merged as the result is read.
     class Sort < KeyedOperator
       include AtEnd
@@ -27,7 +27,7 @@ module Kumihimo
         write_run if @elements.size >= @budget.limit
       end
 
-      def drain(out, max)
+      def __drain(out, max)
         unless @sorted
           @sorted = true
           @runs ? begin_merge : order_all

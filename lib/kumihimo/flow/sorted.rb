@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # The base of operators over inputs that come in the order of their keys. Of each input one batch is held, and the next is
     # read only when that is used up. A subclass makes the `@sides` and says in `advance` what can be made of what has come.
     class SortedInputs < Together
@@ -32,15 +32,15 @@ module Kumihimo
         end
       end
 
-      def wants?(index) = @sides[index].empty?
+      def __wants?(index) = @sides[index].empty?
 
-      def receive(index, batch, out)
+      def __receive(index, batch, out)
         error = @sides[index].fill(batch, index)
         advance(out)
         raise error if error
       end
 
-      def ended(index, out)
+      def __ended(index, out)
         @sides[index].over = true
         advance(out)
       end
@@ -53,7 +53,7 @@ module Kumihimo
         @key = Key.of(by)
       end
 
-      def start = @sides = Array.new(@inputs.size) { Side.new(@key) }
+      def start = @sides = Array.new(@__inputs.size) { Side.new(@key) }
 
       private
 
@@ -82,7 +82,7 @@ module Kumihimo
           value = key.call(element)
           unless value.nil?
             if !last.nil? && compare(value, last).negative?
-              raise UnsortedError, "input #{index + 1} is not sorted: #{value.inspect} comes after #{last.inspect}"
+              raise Flow::UnsortedError, "input #{index + 1} is not sorted: #{value.inspect} comes after #{last.inspect}"
             end
             last = value
           end

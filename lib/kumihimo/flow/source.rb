@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # The beginning of a flow that is not one itself.
     class Source
       include Flow
@@ -21,12 +21,7 @@ module Kumihimo
         if Array === @input
           @input.each(&block)
         elsif Source.queue?(@input)
-          # No `loop`, which would take a StopIteration of the block's for its end.
-          while true
-            element = @input.pop
-            break if element.nil? && @input.closed? && @input.empty?
-            yield element
-          end
+          read_queue(&block)
         elsif @input.respond_to?(:each_entry)
           @input.each_entry(&block)
         else
@@ -50,6 +45,32 @@ module Kumihimo
 
       private
 
+      # No `loop`, which would take a StopIteration of the block's for its end.
+      def read_queue(&block)
+        if @input.is_a?(Thread::Queue) && @input.method(:pop).owner == Thread::Queue
+          return read_own_queue(&block)
+        end
+        # Of a queue of the program's own a nil cannot be told from its end when nothing is left.
+        while true
+          element = @input.pop
+          break if element.nil? && @input.closed? && @input.empty?
+          yield element
+        end
+      end
+
+      # As pop, which gives nil at the end too.
+      def read_own_queue
+        while true
+          begin
+            element = __port_take(@input)
+          rescue Ractor::ClosedError # what a scheduler of fibers is told
+            break
+          end
+          break if __undef?(element)
+          yield element
+        end
+      end
+
       def integers?(range)
         range.begin.is_a?(Integer) && (range.end.nil? || range.end.is_a?(Integer))
       end
@@ -57,7 +78,7 @@ module Kumihimo
 
     # Elements that are there already.
     class ArrayReader
-      include Reader
+      include Flow::Reader
 
       def initialize(array)
         @array = array
@@ -80,7 +101,7 @@ module Kumihimo
 
     # Integers of a range, which may have no end.
     class RangeReader
-      include Reader
+      include Flow::Reader
 
       def initialize(range)
         @at = range.begin

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # The temporary file of one reading of an operator: blocks of elements, appended, read by place. It has no name from the
     # moment it is open, so it is gone with the process or when it is closed or collected, whatever happens.
     #
-    # Elements are written by the codec. Where that is Marshal a class may do better for elements of its own: `pack_elements`
-    # makes Strings of them (nil: not of these), `unpack_elements` makes them of those.
+    # Elements are written by the codec. Where that is Marshal a class may do better for elements of its own: `__pack_elements`
+    # makes Strings of them (nil: not of these), `__unpack_elements` makes them of those.
     class Spill
       # Elements to a block.
       BLOCK = 128
@@ -27,7 +27,7 @@ module Kumihimo
             written += @file.pwrite(written.zero? ? bytes : bytes.byteslice(written..), @end + written)
           end
         rescue SystemCallError => error
-          raise SpillError, "cannot write #{bytes.bytesize} bytes to a temporary file in #{Spill.folder} (TMPDIR): #{error.message}"
+          raise Flow::SpillError, "cannot write #{bytes.bytesize} bytes to a temporary file in #{Spill.folder} (TMPDIR): #{error.message}"
         end
         place = [@end, bytes.bytesize, elements.size]
         @end += bytes.bytesize
@@ -37,16 +37,27 @@ module Kumihimo
       # [numbers, elements] of a place.
       def read(place)
         numbers, elements, packed = @codec.load(@file.pread(place[1], place[0]))
-        elements = @classes[packed].unpack_elements(elements) if packed
+        elements = @classes[packed].__unpack_elements(elements) if packed
         return [numbers, elements] if [numbers, elements].all? { |part| part.is_a?(Array) && part.size == place[2] }
         raise TypeError, "the codec loads something else than it has dumped"
       rescue StandardError => error
-        raise SpillError, "cannot read back what was written to a temporary file: #{error.message} (#{error.class})"
+        raise Flow::SpillError, "cannot read back what was written to a temporary file: #{error.message} (#{error.class})"
       end
 
       def close
         @file&.close
         @file = nil
+      end
+
+      # Whether what is being dumped is for such a file: then an element may write what it would not give to others.
+      def self.writing? = Thread.current[:__kumihimo_spill]
+
+      def self.writing
+        before = Thread.current[:__kumihimo_spill]
+        Thread.current[:__kumihimo_spill] = true
+        yield
+      ensure
+        Thread.current[:__kumihimo_spill] = before
       end
 
       def self.folder = ENV["TMPDIR"].to_s.empty? ? "/tmp" : ENV["TMPDIR"]
@@ -55,14 +66,14 @@ module Kumihimo
 
       def encode(numbers, elements)
         type = elements.first.class
-        if @codec.equal?(Marshal) && type.respond_to?(:pack_elements) && (rows = type.pack_elements(elements))
+        if @codec.equal?(Marshal) && type.respond_to?(:__pack_elements) && (rows = type.__pack_elements(elements))
           number = @classes.index(type) || (@classes << type).size - 1
           return Marshal.dump([numbers, rows, number])
         end
-        bytes = @codec.dump([numbers, elements])
+        bytes = Spill.writing { @codec.dump([numbers, elements]) }
         bytes.is_a?(String) ? bytes : raise(TypeError, "the codec dumps a #{bytes.class}, not a String")
       rescue StandardError => error
-        raise SpillError, "cannot write #{elements.first.class} elements to a temporary file: #{error.message} " \
+        raise Flow::SpillError, "cannot write #{elements.first.class} elements to a temporary file: #{error.message} " \
                           "(raise the memory bound, or give a codec: that dumps and loads them)"
       end
 

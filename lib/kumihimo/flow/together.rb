@@ -1,28 +1,28 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # Elements of all inputs in the order in which they arrive.
     class Interleave < Together
-      def receive(_index, batch, out) = out.concat(batch)
+      def __receive(_index, batch, out) = out.concat(batch)
     end
 
     # Elements with the same index, as Arrays as long as the first input.
     class Zip < Together
       def start
-        @queues = Array.new(@inputs.size) { [] }
-        @over = Array.new(@inputs.size, false)
+        @queues = Array.new(@__inputs.size) { [] }
+        @over = Array.new(@__inputs.size, false)
       end
 
-      def wants?(index) = @queues[index].empty?
-      def complete? = @over[0] && @queues[0].empty?
+      def __wants?(index) = @queues[index].empty?
+      def __complete? = @over[0] && @queues[0].empty?
 
-      def receive(index, batch, out)
+      def __receive(index, batch, out)
         @queues[index].concat(batch)
         advance(out)
       end
 
-      def ended(index, out)
+      def __ended(index, out)
         @over[index] = true
         advance(out)
       end

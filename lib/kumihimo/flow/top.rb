@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # The n elements with the largest (or least) keys. Keeps them in a buffer that is sorted and cut when it is twice full; an
     # element that cannot be among them is not kept.
-    class Top < Operator
+    class Top < Flow::Operator
       def initialize(input, count, key, least)
         super(input)
         @count = Flow.size(count, "take")

@@ -1,40 +1,40 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # The base of operators over several inputs. A subclass says what a batch of an input makes; who reads what when is the
     # business of Turns. Each reading works on a copy. Results are appended to `out`.
     class Together
       include Flow
 
       def initialize(*inputs)
-        @inputs = inputs.map { |input| Flow.from(input) }
+        @__inputs = inputs.map { |input| Flow.from(input) }
       end
 
       # A reading begins.
       def start; end
 
-      # A batch of input number `index` has come.
-      def receive(index, batch, out); end
-
-      # Input number `index` has ended.
-      def ended(index, out); end
-
-      # Whether a batch of that input is any use now.
-      def wants?(_index) = true
-
-      # True when nothing that may still come can make a result: the inputs are closed.
-      def complete? = false
-
-      # After all inputs have ended: about `max` of what is left; true when there is more.
-      def drain(_out, _max) = false
-
       # A reading is over, however it ended.
       def stop; end
 
+      # A batch of input number `index` has come.
+      def __receive(index, batch, out); end
+
+      # Input number `index` has ended.
+      def __ended(index, out); end
+
+      # Whether a batch of that input is any use now.
+      def __wants?(_index) = true
+
+      # True when nothing that may still come can make a result: the inputs are closed.
+      def __complete? = false
+
+      # After all inputs have ended: about `max` of what is left; true when there is more.
+      def __drain(_out, _max) = false
+
       def each(&block)
         return to_enum(:each) unless block
-        turns = Turns.new(reading, @inputs)
+        turns = Turns.new(__reading, @__inputs)
         begin
           while (out = turns.take)
             if out.empty?
@@ -49,14 +49,19 @@ module Kumihimo
         self
       end
 
-      def flow_reader = TurnsReader.new(Turns.new(reading, @inputs))
-      def inspect = "#<#{self.class} of #{@inputs.map(&:inspect).join(", ")}>"
+      def flow_reader = TurnsReader.new(Turns.new(__reading, @__inputs))
+      def inspect = "#<#{self.class} of #{@__inputs.map(&:inspect).join(", ")}>"
 
-      def reading
+      # The copy that one reading works on.
+      def __reading
         run = dup
-        run.start
+        run.__start
         run
       end
+
+      # As `start` and `stop`, which programs may have in subclasses of Flow::Join.
+      def __start = start
+      def __stop = stop
     end
 
     # One reading of an operator over several inputs. Inputs take FIFO turns; one that has nothing is passed over, and only
@@ -79,9 +84,9 @@ module Kumihimo
         @dry = false
         @drained = false
         @ended = @beside = 0 # of these inputs, and of those read beside the whole of it
-      rescue Exception
-        @open.each { |input| input.reader.close }
-        raise
+      ensure
+        # An input cannot be read, and nobody else knows of the reading.
+        close unless @ended
       end
 
       # Results of one turn, which may be none; nil at the end.
@@ -95,12 +100,12 @@ module Kumihimo
         @dry = false
         out = []
         begin
-          if @run.complete?
+          if @run.__complete?
             shut
             @drained = true
             return nil
           elsif @open.empty?
-            return out if @run.drain(out, Operator::PIECE)
+            return out if @run.__drain(out, PIECE)
             close
           else
             turn(out)
@@ -115,7 +120,7 @@ module Kumihimo
       def dry? = @dry
 
       # The readers to wait for.
-      def waiting = @open.filter_map { |input| input.reader if @run.wants?(input.index) }
+      def waiting = @open.filter_map { |input| input.reader if @run.__wants?(input.index) }
 
       def others_ended(count)
         @beside = count
@@ -130,14 +135,14 @@ module Kumihimo
       private
 
       def tell_ended
-        @open.each { |input| input.reader.others_ended(@ended + @beside) if Reader === input.reader }
+        @open.each { |input| input.reader.others_ended(@ended + @beside) if Flow::Reader === input.reader }
       end
 
       def turn(out)
         @open.size.times do
           input = @open.shift
           @open << input
-          next unless @run.wants?(input.index)
+          next unless @run.__wants?(input.index)
           began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
           batch = input.reader.take_batch(input.batch)
           if batch.nil?
@@ -145,9 +150,9 @@ module Kumihimo
             input.reader.close
             @ended += 1
             tell_ended
-            return @run.ended(input.index, out)
+            return @run.__ended(input.index, out)
           elsif !batch.empty?
-            @run.receive(input.index, batch, out)
+            @run.__receive(input.index, batch, out)
             return resize(input, batch.size, Process.clock_gettime(Process::CLOCK_MONOTONIC) - began)
           end
         end
@@ -165,7 +170,7 @@ module Kumihimo
       def shut
         open, @open = @open, []
         run, @run = @run, Together.new
-        run.stop
+        run.__stop
       ensure
         open.each { |input| input.reader.close }
       end
@@ -173,7 +178,7 @@ module Kumihimo
 
     # A reading of an operator over several inputs, as the input of another.
     class TurnsReader
-      include Reader
+      include Flow::Reader
 
       def initialize(turns)
         @turns = turns

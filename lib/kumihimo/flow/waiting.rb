@@ -20,12 +20,14 @@ module Kumihimo
       handles = []
       readers.each do |reader|
         handle = reader.wait_handle
-        return if handle.nil? || (handle.is_a?(Array) && !Waiting.flatten(handle, handles))
+        return if handle.nil? || (handle.is_a?(Array) && !Operators::Waiting.flatten(handle, handles))
         handles << handle unless handle.is_a?(Array)
       end
-      Waiting.wait(handles) unless handles.empty?
+      Operators::Waiting.wait(handles) unless handles.empty?
     end
+  end
 
+  module Operators
     # Waiting for things of two kinds at once: bells, which are Ruby, and native handles (`Flow.wait_native` parks on those).
     module Waiting
       # False when one of them need not wait.

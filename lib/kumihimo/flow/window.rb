@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # Consecutive elements. `from` and `to` are the bounds of the keys, `to` excluded, for windows by key; the first and last
     # key for sessions; else the index of the first element and of the first one after it.
     Window = Struct.new(:from, :to, :rows) do
@@ -71,7 +71,7 @@ module Kumihimo
       end
 
       # Every `step` elements the last `size`. What is left at the end makes a last, shorter window unless they overlap.
-      class ByCount < Operator
+      class ByCount < Flow::Operator
         def initialize(input, size, step)
           super(input)
           @size = size
@@ -101,7 +101,7 @@ module Kumihimo
       end
 
       # A window comes out when an element shows that it is complete.
-      class ByKey < Operator
+      class ByKey < Flow::Operator
         def initialize(input, size, step, key, lateness)
           super(input)
           @size = size
@@ -121,7 +121,7 @@ module Kumihimo
           last = (at / @step).floor
           first = ((at - @size) / @step).floor + 1
           if @newest && first * @step + @size <= @newest - @lateness
-            raise UnsortedError, "an element of #{key} came when #{Windows.key(@newest, key)} had been seen and its window was over; allow it with lateness:"
+            raise Flow::UnsortedError, "an element of #{key} came when #{Windows.key(@newest, key)} had been seen and its window was over; allow it with lateness:"
           end
           first.upto(last) do |number|
             window = @open[number] ||= begin
@@ -151,7 +151,7 @@ module Kumihimo
         end
       end
 
-      class Sessions < Operator
+      class Sessions < Flow::Operator
         def initialize(input, gap, key)
           super(input)
           @gap = gap
@@ -164,7 +164,7 @@ module Kumihimo
           key = @key.call(element)
           at = Windows.number_of(key)
           if @window
-            raise UnsortedError, "an element of #{key} came after one of #{@window.to}" if at < @last
+            raise Flow::UnsortedError, "an element of #{key} came after one of #{@window.to}" if at < @last
             if at - @last <= @gap
               @window.rows << element
               @window.to = key

@@ -56,7 +56,7 @@ module Kumihimo
           way.sub("[]", "[#{ordinal}]")
         end
 
-        # A field as inspect shows it, without reading on.
+        # A field as inspect shows it, without reading on: a method of the class's own might.
         def show(tree, field, slot)
           value = __xtree_peek(tree, slot)
           case value
@@ -65,7 +65,7 @@ module Kumihimo
           when :list then "[…]"
           when :ready
             begin
-              tree.__send__(field.name).inspect
+              field.read(tree).inspect
             rescue XML::Error, XTree::RemovedError
               "#{__xtree_text(tree, slot).inspect} (not converted)"
             end
@@ -73,15 +73,19 @@ module Kumihimo
           end
         end
 
+        # An element that is not whole is dumped in parts, for which this waits.
         def dump(tree)
+          return Marshal.dump([tree.class.fields.map(&:name), Parts.of(tree), []]) unless __xtree_whole(tree)
           removed = tree.class.fields.each_index.select { |slot| __xtree_peek(tree, slot) == :removed }
           Marshal.dump([tree.class.fields.map(&:name), __xtree_pack(tree), removed])
         end
 
         def load(klass, dump)
-          names, row, removed = Marshal.load(dump, ->(part) { [Array, String, Symbol, Integer].include?(part.class) ? part : raise(TypeError, "no dump of a tree") })
-          fits = names.is_a?(Array) && names == klass.fields.map(&:name) && row.is_a?(String) && removed.is_a?(Array)
+          # A true comes with each text: it says that it is in UTF-8.
+          names, row, removed = Marshal.load(dump, ->(part) { [Array, String, Symbol, Integer, TrueClass].include?(part.class) ? part : raise(TypeError, "no dump of a tree") })
+          fits = names.is_a?(Array) && names == klass.fields.map(&:name) && (row.is_a?(String) || row.is_a?(Array)) && removed.is_a?(Array)
           raise TypeError, "the dump of a #{klass} has other fields than the class now" unless fits
+          return __xtree_revive(klass.__schema, row) if row.is_a?(Array)
           tree = __xtree_unpack(klass.__schema, klass, row)
           removed.each { |slot| __xtree_drop(tree, slot) }
           tree

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  class XTree
+  module XML
     # A field or list that a class declares: what XTree.fields gives.
     class Field
       PLACES = %i[element attribute text content].freeze
@@ -54,11 +54,14 @@ module Kumihimo
       # The converter of its text.
       attr_reader :converter
 
+      # Its value in a tree, whatever the class has made of the method of that name.
+      def read(tree) = @owner.__accessors.instance_method(@name).bind_call(tree)
+
       # How natives read it.
       def kind
-        return Kumihimo::XML::Types::LIST if @list
-        return Kumihimo::XML::Types::CLASS if @nested || @later
-        @default.nil? ? @converter.kind : Kumihimo::XML::Types::OTHER
+        return Types::LIST if @list
+        return Types::CLASS if @nested || @later
+        @default.nil? ? @converter.kind : Types::OTHER
       end
 
       def inspect
@@ -110,12 +113,12 @@ module Kumihimo
         tag = options[@place]
         tag = @name.name if tag.nil? || tag == true
         fail_with("#{@place}: takes a name, not #{tag.inspect}") unless tag.is_a?(String) || tag.is_a?(Symbol)
-        @tag = Kumihimo::XML::Build.utf8(tag) or fail_with("#{@place}: #{tag.inspect} cannot be a name, it is not valid UTF-8")
-        @of = options[:of] && (Kumihimo::XML::Build.utf8(options[:of]) or fail_with("of: #{options[:of].inspect} names nothing, it is not valid UTF-8"))
+        @tag = Build.utf8(tag) or fail_with("#{@place}: #{tag.inspect} cannot be a name, it is not valid UTF-8")
+        @of = options[:of] && (Build.utf8(options[:of]) or fail_with("of: #{options[:of].inspect} names nothing, it is not valid UTF-8"))
         namespace = options[:namespace]
         return if namespace.nil?
         fail_with("namespace: takes the namespace's name") unless namespace.is_a?(String)
-        namespace = Kumihimo::XML::Build.utf8(namespace) or fail_with("namespace: #{options[:namespace].inspect} is not valid UTF-8")
+        namespace = Build.utf8(namespace) or fail_with("namespace: #{options[:namespace].inspect} is not valid UTF-8")
         @tag = -"{#{namespace}}#{@tag}"
       end
 
@@ -125,7 +128,7 @@ module Kumihimo
         elsif type.is_a?(String)
           @later = -type
         else
-          @converter = Kumihimo::XML::Types.converter(type)
+          @converter = Types.converter(type)
           fail_with("#{type.inspect} is no type: take String, Integer, Float, Rational, Symbol, Date, Time, :decimal, :date, :boolean, " \
                     "a subclass of XTree (or its name as a String), or an object with call or parse") unless @converter
         end
@@ -135,7 +138,7 @@ module Kumihimo
         fail_with("default: is for texts") if nested && !@default.nil?
         return unless block
         fail_with("a block converts a text; #{type} is a class of elements") if nested
-        @converter = Kumihimo::XML::Types::Then.new(@converter, block)
+        @converter = Types::Then.new(@converter, block)
       end
 
       # A name with the namespace that the class gives to its elements, or its prefix.

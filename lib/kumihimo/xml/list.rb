@@ -47,9 +47,11 @@ module Kumihimo
 
     # Waits for the first element, or the end.
     def empty?
-      cursor = __cursor(false)
+      return !__xcursor_peek(__kept) if cut?
+      cursor = __xcursor(@__core, false, @__class)
       found = __xcursor_peek(cursor)
-      __xlist_cut(@__core) ? @__kept = cursor : __xcursor_close(cursor)
+      # It may have been cut meanwhile.
+      __xcursor_close(cursor) unless cut? && XML::Build.synchronize { @__kept ? false : @__kept = cursor }
       !found
     end
 
@@ -80,12 +82,17 @@ module Kumihimo
       @__kept = nil
     end
 
+    # Of a list that was cut, a reading that has passed nothing: who asks whether it is empty looks at what comes first, and a
+    # reading that began later would find that gone.
+    def __kept = XML::Build.synchronize { @__kept ||= __xcursor(@__core, false, @__class) }
+
+    # A reading of one's own: of two that begin at once one gets what was kept.
     def __cursor(remove)
-      if (cursor = @__kept)
-        @__kept = nil
-        return cursor
+      kept = @__kept && XML::Build.synchronize do
+        cursor, @__kept = @__kept, nil
+        cursor
       end
-      __xcursor(@__core, remove, @__class)
+      kept || __xcursor(@__core, remove, @__class)
     end
 
     def __each(cursor)
@@ -110,12 +117,18 @@ module Kumihimo
     class Reader
       include Flow::Reader
 
+      # The operation of `__xtry` that takes a batch.
+      BATCH = 2
+      private_constant :BATCH
+
       def initialize(cursor, texts, closing)
         @cursor = cursor
         @texts = texts
         @closing = closing
-        @passed = 0
-        @ahead = []
+        @passed = 0     # texts converted, or tried
+        @ahead = []     # elements not yet given
+        @raw = []       # texts behind them that were taken and are not converted yet
+        @failure = nil  # what the text between the two could not be
         @closed = false
       end
 
@@ -128,26 +141,33 @@ module Kumihimo
       # The next element, which stays the next.
       def peek
         return @ahead.first unless @ahead.empty?
-        element = @closed ? nil : __xcursor_next(@cursor)
+        fail_if_held
+        element = @raw.empty? && !@closed ? __xcursor_next(@cursor) : @raw.shift
         raise StopIteration, "iteration reached an end" if element.nil?
-        @ahead << (@texts ? @texts.convert(element, @passed += 1, @cursor) : element)
+        @ahead << (@texts ? convert(element) : element)
         @ahead.first
       end
 
       # Elements that are there without waiting, at most so many; [] when none is there now, nil at the end.
       def take_batch(max)
-        return @ahead.shift(max) unless @ahead.empty?
-        return nil if @closed
-        batch = __xcursor_batch(@cursor, max)
-        if @texts && batch
-          behind = batch.size
-          batch.map! { |text| @texts.convert(text, @passed += 1, @cursor, behind -= 1) }
+        if @ahead.empty?
+          fail_if_held
+          return nil if @closed
+          if @raw.empty?
+            batch = read(max)
+            return batch if @texts.nil? || batch.nil? || batch.empty?
+            @raw = batch
+          end
+          convert_ahead(max)
         end
-        batch
+        @ahead.shift(max)
       end
 
       # For Flow.wait.
-      def wait_handle = @closed || !@ahead.empty? ? nil : @cursor
+      def wait_handle
+        return nil if @closed || @failure || !@ahead.empty? || !@raw.empty?
+        @demand ? @demand.bell : @cursor
+      end
 
       def others_ended(count) = @closed ? nil : __xcursor_ended(@cursor, count)
 
@@ -156,6 +176,9 @@ module Kumihimo
         return if @closed
         @closed = true
         @ahead.clear
+        @raw.clear
+        @failure = nil
+        @demand&.close
         __xcursor_close(@cursor)
         __xdoc_close(@cursor) if @closing
         nil
@@ -166,6 +189,36 @@ module Kumihimo
       def __core = @cursor
 
       def inspect = "#<#{self.class}#{' closed' if @closed}>"
+
+      private
+
+      # What is there. Undefined: an object of the program's must be asked for more, and it may wait.
+      def read(max)
+        batch = __xtry(BATCH, nil, @cursor, max)
+        return batch unless __undef?(batch)
+        unless @demand
+          @demand = XML::Demand.new(@cursor)
+          ObjectSpace.define_finalizer(self, XML::Demand.closer(@demand))
+        end
+        @demand.make
+        []
+      end
+
+      def convert(text) = @texts.convert(text, @passed += 1, @cursor, @raw.size)
+
+      # What stands before a text that is no value of the type comes before the error.
+      def convert_ahead(max)
+        @ahead << convert(@raw.shift) until @raw.empty? || @ahead.size >= max
+      rescue StandardError => error
+        raise if @ahead.empty?
+        @failure = error
+      end
+
+      def fail_if_held
+        return unless @failure
+        failure, @failure = @failure, nil
+        raise failure
+      end
     end
   end
 end

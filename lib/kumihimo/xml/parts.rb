@@ -28,7 +28,7 @@ module Kumihimo
             items << WHOLE << slot << __xtree_pack(tree)
             return
           end
-          tree.position # has arrived after that
+          __xtree_where(tree) # has arrived after that
           items << OPEN << slot << __xtree_start(tree)
           tree.class.fields.each_with_index { |field, i| part(tree, field, i, items) }
           items << CLOSE << 0 << ""
@@ -37,9 +37,9 @@ module Kumihimo
         def part(tree, field, slot, items)
           gone(field) if __xtree_peek(tree, slot) == :removed
           if field.list?
-            elements(tree.__send__(field.name), field, slot, items)
+            elements(field.read(tree), field, slot, items)
           elsif field.nested
-            value = tree.__send__(field.name)
+            value = field.read(tree)
             element(value, slot, items) if value
           elsif (text = __xtree_text(tree, slot))
             items << TEXT << slot << text

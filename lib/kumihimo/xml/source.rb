@@ -11,7 +11,9 @@ module Kumihimo
       # Seconds, and their least.
       TIMES = %i[connect_timeout read_timeout timeout backoff].freeze
       COUNTS = %i[redirects retries max_ratio].freeze
-      private_constant :POLICIES, :LIMITS, :TIMES, :COUNTS
+      # Encodings of Strings that were read from somewhere as they are: the document knows better. UTF-16 has a mark of its own.
+      UNSAID = [Encoding::UTF_8, Encoding::US_ASCII, Encoding::BINARY, Encoding::UTF_16].freeze
+      private_constant :POLICIES, :LIMITS, :TIMES, :COUNTS, :UNSAID
 
       class << self
         # An open document: [the root tree or native list, the feed].
@@ -21,7 +23,7 @@ module Kumihimo
           settings = check(options)
           case source
           when String
-            return __xopen(schema, 0, source, nil, nil, settings) if document?(source)
+            return text(source, schema, options) if document?(source)
             return __xopen(schema, 2, source, nil, nil, settings) if source.b.match?(%r{\Ahttps?://}in)
             __xopen(schema, 1, source, nil, nil, settings)
           when IO
@@ -46,9 +48,18 @@ module Kumihimo
           open(source, klass, path, options)
         end
 
+        # An open document that is a String: in the encoding that is said, by an option, by the String, or by itself.
+        def text(text, schema, options)
+          unless options[:encoding] || UNSAID.include?(text.encoding)
+            text = utf8(text)
+            options = options.merge(encoding: Encoding::UTF_8)
+          end
+          __xopen(schema, 0, text, nil, nil, check(options))
+        end
+
         # Is the String a document, not the name of one?
         def document?(text)
-          bytes = text.b
+          bytes = (text.encoding.ascii_compatible? || UNSAID.include?(text.encoding) ? text : utf8(text)).b
           bytes.match?(/\A(?:\xEF\xBB\xBF)?[ \t\r\n]*</n) || bytes.start_with?("\xFE\xFF".b, "\xFF\xFE".b, "<\0".b, "\0<".b)
         end
 
@@ -90,6 +101,13 @@ module Kumihimo
         end
 
         private
+
+        def utf8(text)
+          text.encode(Encoding::UTF_8)
+        rescue EncodingError => e
+          raise ParseError.new("(string): the String cannot be read as what it says that it is in, #{text.encoding}: #{e.message} " \
+                               "(say what it is in, by encoding: or force_encoding)", source: "(string)")
+        end
 
         def bad(name, value, wanted)
           raise ArgumentError, "#{name}: #{value.inspect} is not #{wanted}"
@@ -134,10 +152,13 @@ module Kumihimo
 
         private
 
+        # Who is killed, or interrupted, is so while it waits: what the object has given would else be lost to all others.
         def fill(target)
-          bytes = @partial ? @io.readpartial(SIZE) : @io.read(SIZE)
-          raise TypeError, "#{@io.class}##{@partial ? "readpartial" : "read"} gave #{bytes.class}, not a String" unless bytes.nil? || bytes.is_a?(String)
-          bytes.nil? || bytes.empty? ? __xfeed(target, nil) : __xfeed(target, bytes)
+          Thread.handle_interrupt(Object => :on_blocking) do
+            bytes = @partial ? @io.readpartial(SIZE) : @io.read(SIZE)
+            raise TypeError, "#{@io.class}##{@partial ? "readpartial" : "read"} gave #{bytes.class}, not a String" unless bytes.nil? || bytes.is_a?(String)
+            __xfeed(target, bytes.nil? || bytes.empty? ? nil : bytes)
+          end
         rescue EOFError
           __xfeed(target, nil)
         end

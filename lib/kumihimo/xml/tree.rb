@@ -16,18 +16,14 @@ module Kumihimo
     # A part that was removed from its tree is read again.
     class RemovedError < StandardError; end
 
-    # What inspect shows for parts that have not been read, and for removed ones.
-    UNREAD = "…"
-    private_constant :UNREAD
-
     class << self
       # A field: the text of a child element of that name, or of what element:, attribute:, text: or content: say; of: names
       # an enclosing element that has it. It must be there, once, unless optional: or default: say otherwise. The block gets
       # the value (for a String the text) and gives another.
-      def field(name, type = String, **options, &block) = __add(Field.new(self, name, type, false, options, block))
+      def field(name, type = String, **options, &block) = __add(XML::Field.new(self, name, type, false, options, block))
 
       # A list of child elements: of a class, or of texts of a type.
-      def list(name, type = String, **options, &block) = __add(Field.new(self, name, type, true, options, block))
+      def list(name, type = String, **options, &block) = __add(XML::Field.new(self, name, type, true, options, block))
 
       # The namespace of this class's elements (not of its attributes), or namespaces with their prefixes. Without, names match in
       # any namespace.
@@ -89,10 +85,10 @@ module Kumihimo
 
       def _load(dump) = XML::Build.load(self, dump)
 
-      # Elements as Strings and back, for flows that put many on disk (see Flow::Spill). nil when one of them is of another
+      # Elements as Strings and back, for flows that put many on disk (see Operators::Spill). nil when one of them is of another
       # class, has lists, or lacks something that was removed.
-      def pack_elements(elements) = XML::Build.pack(self, elements)
-      def unpack_elements(rows) = XML::Build.unpack(self, rows)
+      def __pack_elements(elements) = XML::Build.pack(self, elements)
+      def __unpack_elements(rows) = XML::Build.unpack(self, rows)
 
       private
 
@@ -228,9 +224,12 @@ module Kumihimo
       end
     end
 
-    # A whole element is dumped as it stood in the document.
+    # A whole element is dumped as it stood in the document. Flows write elements with lists too, wherever they stand in what is
+    # put on disk.
     def _dump(_level)
-      raise TypeError, "can't dump #{self.class}: its parts are read on demand; dump what you need of it (to_h, with to_a for lists)" unless __xtree_whole(self)
+      unless __xtree_whole(self) || (Operators::Spill.writing? && !self.class.__value?)
+        raise TypeError, "can't dump #{self.class}: its parts are read on demand; dump what you need of it (to_h, with to_a for lists)"
+      end
       XML::Build.dump(self)
     end
   end

@@ -1,7 +1,10 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
+    KINDS = %i[inner left right full semi anti].freeze
+    UNIQUE = [nil, :left, :right, :both].freeze
+
     # Every kind of join, with conditions, ranges and a bound on memory.
     #
     # Elements are in partitions by their key's hash (one partition when there is no bound, or no key to hash). All pairs of
@@ -25,14 +28,14 @@ module Kumihimo
         @maker = maker
         @conditional = conditional
         @table = ranged ? RangeTable : HashTable
-        @kind = join.kind
+        @kind = join.__kind
         @halves = @kind == :semi || @kind == :anti # gives left elements, not pairs
         # Of each side: is there a result for one that meets nobody, do its keys not repeat, has it ended?
         @outer = [%i[left full anti].include?(@kind), %i[right full].include?(@kind)]
-        @unique = [%i[left both].include?(join.unique), %i[right both].include?(join.unique)]
+        @unique = [%i[left both].include?(join.__unique), %i[right both].include?(join.__unique)]
         @over = [false, false]
-        @nils = join.nils?
-        raise ArgumentError, "unique: is for joins by equal keys" if join.unique && ranged
+        @nils = join.__nils?
+        raise ArgumentError, "unique: is for joins by equal keys" if join.__unique && ranged
         @parts = Array.new(budget && !ranged ? Partition::COUNT : 1) { Part.new(tables, [nil, nil], 0) }
         @held = 0
         return unless budget
@@ -175,7 +178,7 @@ module Kumihimo
           part.shelves[index].add(part.generation * 2 + (met ? 1 : 0), element)
         else
           if @unique[index] && part.tables[index].bucket(key)
-            raise UniqueError, "unique: #{key.inspect} came twice in the #{index.zero? ? "left" : "right"} input"
+            raise Flow::UniqueError, "unique: #{key.inspect} came twice in the #{index.zero? ? "left" : "right"} input"
           end
           keep(index, part, key, element, met)
         end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # The inner join by equal keys with both tables in memory: the loop that most joins are. A table maps a key to its element, or
     # to a Bucket of several. When an input has ended, the other's table is let go and nothing is put into it any more.
     #
@@ -26,8 +26,8 @@ module Kumihimo
         @maker = maker
         @budget = budget
         @held = 0
-        @nils = join.nils?
-        uniques = [%i[left both].include?(join.unique), %i[right both].include?(join.unique)]
+        @nils = join.__nils?
+        uniques = [%i[left both].include?(join.__unique), %i[right both].include?(join.__unique)]
         @sides = [0, 1].map do |index|
           flags = (index.zero? ? LEFT : 0) | (uniques[index] ? OWN_UNIQUE : 0) | (uniques[1 - index] ? OTHER_UNIQUE : 0)
           flags |= (maker ? FLAT : 0) | (@nils ? NILS : 0)
@@ -123,7 +123,7 @@ module Kumihimo
         return unless own
         held = own[key]
         if held
-          raise UniqueError, "unique: #{key.inspect} came twice in the #{index.zero? ? "left" : "right"} input" if @sides[index].unique
+          raise Flow::UniqueError, "unique: #{key.inspect} came twice in the #{index.zero? ? "left" : "right"} input" if @sides[index].unique
           Bucket === held ? held << element : own[key] = Bucket[held, element]
         else
           own[key] = element || Bucket[element]

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # The pairs of a join that did not meet in memory, from what its partitions have on disk. For each partition: as many left
     # elements as the bound allows are put into a table (a chunk), all right ones are read past it; then the next chunk. Which
     # right elements have met a left one is kept over the chunks in a String of bits.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Kumihimo
-  module Flow
+  module Operators
     # An element in a table of a join, and whether it has met one that it belongs to.
     Entry = Struct.new(:element, :matched)
 
