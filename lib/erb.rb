@@ -183,6 +183,11 @@ class ERB
         out.strip_indent
       end
       stop = find_close(s, from)
+      unless stop
+        # Nobody closes it: the rest is text.
+        out.literal(unescape(s[from..].sub(/\A[=#]/, "")))
+        return [s.length, false]
+      end
       body = s[from...stop].gsub("%%>", "%>")
       close = 2
       dash_close = false
@@ -223,7 +228,6 @@ class ERB
         return i unless i > 0 && s[i - 1] == "%" && i - 1 >= from
         i += 2
       end
-      s.length
     end
   end
 

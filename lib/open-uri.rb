@@ -109,8 +109,11 @@ module OpenURI
         when Net::HTTPSuccess
           return io
         when Net::HTTPMovedPermanently, Net::HTTPFound, Net::HTTPSeeOther, Net::HTTPTemporaryRedirect, Net::HTTPPermanentRedirect
-          location = res["location"] or raise HTTPError.new(message, io)
-          target = uri.merge(location)
+          begin
+            target = uri.merge(res["location"] || raise(URI::InvalidURIError))
+          rescue URI::InvalidURIError
+            raise HTTPError.new("#{message} (Invalid Location URI)", io)
+          end
           raise HTTPRedirect.new(message, io, target) if options[:redirect] == false
           # What is asked for over a safe connection is not looked for over an unsafe one, nor on this machine.
           unless target.scheme == uri.scheme || uri.scheme == "http" && target.scheme == "https"

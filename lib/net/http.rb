@@ -234,8 +234,8 @@ module Net
     def proxy_from_env? = @proxy_from_env
     def proxy_address = @proxy_from_env ? proxy_uri&.hostname : @proxy_address
     def proxy_port = @proxy_from_env ? proxy_uri&.port : @proxy_port
-    def proxy_user = @proxy_from_env ? proxy_uri&.user : @proxy_user
-    def proxy_pass = @proxy_from_env ? proxy_uri&.password : @proxy_pass
+    def proxy_user = @proxy_from_env ? proxy_uri&.user&.then { URI.decode_uri_component(_1) } : @proxy_user
+    def proxy_pass = @proxy_from_env ? proxy_uri&.password&.then { URI.decode_uri_component(_1) } : @proxy_pass
     alias proxyaddr proxy_address
     alias proxyport proxy_port
 
@@ -296,16 +296,13 @@ module Net
         req.proxy_basic_auth(proxy_user, proxy_pass)
       end
       req.set_body_internal(body)
-      res = transport(req, &block)
-      if (encoding = @response_body_encoding) && String === res.body && encoding != true
-        res.body.force_encoding(encoding)
-      end
-      res
+      transport(req, &block)
     end
 
     private
 
     def send_entity(path, data, initheader, dest, type)
+      return request(type.new(path, initheader), data) unless dest || block_given?
       res = nil
       request(type.new(path, initheader), data) do |r|
         block_given? ? r.read_body(dest) { |part| yield part } : r.read_body(dest)
@@ -353,11 +350,12 @@ module Net
           r
         end
         res.decode_content = req.decode_content
+        res.body_encoding = @response_body_encoding
         res.ignore_eof = @ignore_eof
         res.uri = req.uri
         res.reading_body(@socket, req.response_body_permitted?) do
-          yielded = true
-          yield res if block_given?
+          yielded = block_given?
+          yield res if yielded
         end
       rescue OpenTimeout
         raise

@@ -66,6 +66,8 @@ const SOON_PER_BYTE: u64 = 20;
 const OFTEN: u32 = 500;
 /// A search through so many bytes is worth one of those.
 const BYTES: usize = 64;
+/// Places at which a near match is tried.
+const PLACES: usize = 16;
 
 /// Group offsets of a match, reusable: pair 0 is the whole match, (-1, -1) a group that
 /// took no part.
@@ -438,7 +440,7 @@ impl Regex {
         self.search_range(subject, start, end, limits, region)
     }
 
-    /// Searches for matches that begin in `start..range_end`, or anywhere from `start` on if `range_end` is the end of the text.
+    /// Searches for matches that lie in `start..range_end`: none goes on behind it.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -526,6 +528,28 @@ impl Regex {
     pub fn search_briefly(&self, subject: &Subject<'_>, start: usize, region: &mut Region) -> Option<Result<Option<usize>, SearchError>> {
         let rest = subject.bytes.len().saturating_sub(start);
         brief(self.search(subject, start, Limits::brief(rest), region))
+    }
+
+    /// The same of a match that begins within the next `near` bytes. `None` also where it is not known what matches begin with, where
+    /// too many places look like that, and where there is no match so near.
+    pub fn search_near(&self, subject: &Subject<'_>, start: usize, near: usize, region: &mut Region) -> Option<Result<usize, SearchError>> {
+        let bytes = subject.bytes;
+        let end = start.saturating_add(near).min(bytes.len());
+        // Where the search began is asked for.
+        if self.engine_text.windows(2).any(|w| w == b"\\G") {
+            return None;
+        }
+        let mut at = start;
+        for _ in 0..PLACES {
+            let rest = bytes.get(at..end)?;
+            at += self.first(subject, (rest.len() / BYTES) as u32)?.next(rest, subject.range == CodeRange::SevenBit)?;
+            match self.match_briefly(subject, at, region)? {
+                Ok(true) => return Some(Ok(at)),
+                Ok(false) => at += subject.enc.char_len(bytes.get(at..)?).step().max(1),
+                Err(e) => return Some(Err(e)),
+            }
+        }
+        None
     }
 
     /// A match at one place, likewise.

@@ -113,13 +113,14 @@ module Net
       end
       raise ArgumentError, "both arg and block given for HTTP method" if dest && block
       raise IOError, "attempt to read body out of block" if @socket.nil? || @socket.closed?
-      dest = block ? ReadAdapter.new(block) : dest || "".b
+      dest = block ? ReadAdapter.new(block) : dest || +""
       if @body_exist
         read_into(dest)
         @body = dest
       end
       @read = true
-      @body.force_encoding(@body_encoding) if @body_encoding && String === @body
+      encoding = @body_encoding == true ? told_encoding : @body_encoding if String === @body
+      @body.force_encoding(encoding) if encoding
       @body
     end
 
@@ -131,6 +132,17 @@ module Net
     end
 
     private
+
+    # What the response says of its text: in its type, by a mark at the beginning, or in the head of a page.
+    def told_encoding
+      name = type_params["charset"]
+      bytes = @body.byteslice(0, 1024).b
+      name ||= "UTF-8" if bytes.start_with?("\xEF\xBB\xBF".b)
+      name ||= bytes[/<meta\b[^>]*\bcharset\s*=\s*["']?([\w.:-]+)/in, 1] if content_type&.match?(/html/)
+      name && Encoding.find(name)
+    rescue ArgumentError
+      nil
+    end
 
     def read_into(dest)
       case self["content-encoding"]&.downcase

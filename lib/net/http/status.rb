@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "net/protocol"
+
 module Net
   # Errors that stand for a response.
   module HTTPExceptions

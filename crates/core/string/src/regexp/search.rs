@@ -81,8 +81,13 @@ impl Search {
         if !cx.are_others_waiting() {
             return self.run_soon(bytes, mode, region);
         }
-        let far = matches!(mode, Mode::From(i) if bytes.len().saturating_sub(i) > FAR);
-        if far { None } else { self.run_briefly(bytes, mode, region) }
+        match mode {
+            // In long text the next match may be near all the same.
+            Mode::From(i) if bytes.len().saturating_sub(i) > FAR => {
+                Some(self.r.search_near(&self.subject(bytes), i, FAR, region)?.map(|_| true))
+            }
+            _ => self.run_briefly(bytes, mode, region),
+        }
     }
     fn run_within(&self, bytes: &[u8], mode: Mode, region: &mut Region, limits: Limits<'_>) -> Answer {
         let (r, subject) = (&self.r, &self.subject(bytes));
@@ -132,7 +137,7 @@ impl Search {
     }
 }
 
-/// Searches through more bytes than this are not tried where they are asked for.
+/// What lies farther away than so many bytes is not searched for where it is asked for.
 const FAR: usize = 64 << 10;
 
 /// What a detached search found.

@@ -23,8 +23,16 @@ fn append_code(cx: &mut Cx, s: Str, c: i64) -> Result<(), Exit> {
         return Ok(());
     }
     let ch = code_bytes(cx, c, e)?;
-    append(cx, s, &ch, CodeRange::Unknown);
+    append(cx, s, &ch, known(s).concat(e.scan(&ch)));
     Ok(())
+}
+/// What is known of a string to which something is appended. It is not looked through: who appends piece by piece would do so each time.
+fn known(s: Str) -> CodeRange {
+    match s.range() {
+        _ if s.bytes().is_empty() => CodeRange::SevenBit,
+        0 => CodeRange::Unknown,
+        _ => range(s),
+    }
 }
 fn shl(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
     let s = me(cx, recv)?;
@@ -80,8 +88,7 @@ fn append_as_bytes(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
             return Err(cx.type_error(&format!("wrong argument type {t} (expected String or Integer)")));
         }
     }
-    let r = if s.range() == 1 && out.is_ascii() { CodeRange::SevenBit } else { CodeRange::Unknown };
-    append(cx, s, &out, r);
+    append(cx, s, &out, known(s).concat(enc(s).scan(&out)));
     Ok(recv)
 }
 fn prepend(cx: &mut Cx, recv: Value, args: &[Value]) -> R {
@@ -141,8 +148,9 @@ fn append_slice(cx: &mut Cx, _: Value, args: &[Value]) -> R {
         append_str(cx, s, part)?;
         return Ok(args[0]);
     }
-    let known = if from.range() == 1 && (s.range() == 1 || s.bytes().is_empty()) { CodeRange::SevenBit } else { CodeRange::Unknown };
-    append(cx, s, &from.bytes()[first..past], known);
+    let part = &from.bytes()[first..past];
+    let of_part = if from.range() == 1 { CodeRange::SevenBit } else { enc(s).scan(part) };
+    append(cx, s, part, known(s).concat(of_part));
     Ok(args[0])
 }
 /// `__str_reserve(s, capacity)`

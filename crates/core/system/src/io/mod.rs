@@ -370,8 +370,9 @@ pub fn reader(cx: &mut Cx, v: Value) -> Result<&'static mut Io, Exit> {
     if !io.readable {
         return Err(io_error(cx, "not opened for reading"));
     }
-    // Somebody who waits to write to a socket does not keep others from reading: the peer may wait for just that.
-    if !io.wbuf.is_empty() && (!io.socket || io.writers.is_empty()) {
+    // Somebody who waits to write to a socket, or to the pipe to a process, does not keep others from reading: the peer may wait for just that.
+    let two_ways = io.socket || io.wfd >= 0;
+    if !io.wbuf.is_empty() && (!two_ways || io.writers.is_empty()) {
         crate::io::write::flush_io(cx, io)?;
     }
     Ok(io)
