@@ -46,5 +46,7 @@ if NODES[0] == Kumihimo::Segments.node
   sleep 0.02 until NODES.size == 1 || Kumihimo::Segments.nodes.size == 1
 else
   Kumihimo::Segments[NODES[0]].peek("over")
+  # The last run here may not have heard yet that the next node has the token.
+  Kumihimo::Segments.settle
   Kumihimo::Segments.leave
 end

@@ -98,7 +98,7 @@ module Gem
 end
 
 require "rubygems/errors"
-require "rubygems/version"
+require "rubygems/gem_version"
 require "rubygems/requirement"
 require "rubygems/dependency"
 require "rubygems/platform"

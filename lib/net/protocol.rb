@@ -201,6 +201,80 @@ module Net
     end
   end
 
+  # Messages as SMTP and POP send them (RFC 5321, 4.5.2): lines that end with CRLF, a further dot before each that begins with one, and a line
+  # with a dot alone at the end.
+  class InternetMessageIO < BufferedIO
+    ENDS = ".\r\n"
+    private_constant :ENDS
+
+    # Lines of a message that comes, as they were.
+    def each_message_chunk
+      while (line = readuntil("\r\n")) != ENDS
+        yield line.delete_prefix(".")
+      end
+    end
+
+    # Lines of a list that comes, without their ends.
+    def each_list_item
+      while (line = readuntil("\r\n")) != ENDS
+        yield line.delete_suffix("\r\n")
+      end
+    end
+
+    # Writes a String, or what `each` of the source gives, without the end. The number of bytes.
+    def write_message_0(source)
+      write_lines { |out| source.respond_to?(:each) ? source.each { |part| out << part } : out << source }
+    end
+
+    # The same with the end.
+    def write_message(source) = write_end(write_message_0(source))
+
+    # The block is given something to write to.
+    def write_message_by_block
+      write_end(write_lines { |out| yield WriteAdapter.new(out.method(:<<)) })
+    end
+
+    private
+
+    # A message has one line at least.
+    def write_end(written) = written + (written.zero? ? write("\r\n", ENDS) : write(ENDS))
+
+    def write_lines
+      lines = Lines.new(self)
+      yield lines
+      lines.finish
+    end
+
+    # Pieces become lines.
+    class Lines
+      def initialize(io)
+        @io = io
+        @rest = "".b
+        @written = 0
+      end
+
+      def <<(part)
+        @rest << part.b
+        # What ends with CR may go on with LF.
+        while (found = @rest.match(/\r\n|\n|\r(?!\z)/n))
+          line(found.pre_match)
+          @rest = found.post_match
+        end
+        self
+      end
+
+      def finish
+        line(@rest.delete_suffix("\r")) unless @rest.empty?
+        @written
+      end
+
+      private
+
+      def line(text) = @written += @io.write("#{"." if text.start_with?(".")}#{text}\r\n")
+    end
+    private_constant :Lines
+  end
+
   # Something to write to that hands every piece to a method.
   class WriteAdapter
     def initialize(writer)

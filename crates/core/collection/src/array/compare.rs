@@ -9,7 +9,7 @@ use crate::hash::hash;
 use kumi_heap::HashData;
 use kumi_vm::plain::PIECE;
 use kumi_vm::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 const MISS: R = Ok(Value::UNDEF);
 
@@ -410,32 +410,58 @@ enum Flat {
 
 /// A flattening under way.
 struct Flattened {
-    /// The Arrays it is within.
-    path: Vec<Value>,
+    /// The Arrays it is within, and where in each.
+    path: Vec<(Gc<ArrayObj>, usize)>,
+    /// The same where there are many.
+    within: FxHashSet<u64>,
     out: Vec<Value>,
     changed: bool,
     patience: Patience,
 }
 
-fn flatten_into(cx: &mut Cx, a: Gc<ArrayObj>, depth: i64, level: u32, f: &mut Flattened) -> Result<(), Flat> {
-    for v in a.seen() {
+/// So many are looked through one by one.
+const FEW: usize = 32;
+
+impl Flattened {
+    fn is_within(&self, v: Value) -> bool {
+        if self.path.len() > FEW { self.within.contains(&v.bits()) } else { self.path.iter().any(|(a, _)| a.val() == v) }
+    }
+    fn enter(&mut self, a: Gc<ArrayObj>) {
+        self.path.push((a, 0));
+        match self.path.len() {
+            0..=FEW => {}
+            n if n == FEW + 1 => self.within = self.path.iter().map(|(a, _)| a.val().bits()).collect(),
+            _ => drop(self.within.insert(a.val().bits())),
+        }
+    }
+    fn leave(&mut self) {
+        if let Some((a, _)) = self.path.pop() {
+            self.within.remove(&a.val().bits());
+        }
+    }
+}
+
+/// Of the Array that `f` has entered.
+fn flatten_into(cx: &mut Cx, depth: i64, f: &mut Flattened) -> Result<(), Flat> {
+    while let Some((a, i)) = f.path.last_mut() {
+        let Some(v) = a.get(*i) else {
+            f.leave();
+            continue;
+        };
+        *i += 1;
         f.patience.step(cx).map_err(Flat::Left)?;
-        if let Some(inner) = v.as_array() {
-            if depth != 0 {
+        if depth < 0 || f.path.len() as i64 <= depth {
+            if let Some(inner) = v.as_array() {
                 f.changed = true;
-                if depth < 0 && f.path.contains(&v) {
+                if depth < 0 && f.is_within(v) {
                     return Err(Flat::Recursive);
                 }
-                if level > 90 {
-                    return Err(Flat::Left(Exit::Miss));
-                }
-                f.path.push(v);
-                flatten_into(cx, inner, depth - 1, level + 1, f)?;
-                f.path.pop();
+                f.enter(inner);
                 continue;
             }
-        } else if depth != 0 && !never_array(cx, v) {
-            return Err(Flat::Left(Exit::Miss));
+            if !never_array(cx, v) {
+                return Err(Flat::Left(Exit::Miss));
+            }
         }
         f.out.put(v);
     }
@@ -458,8 +484,10 @@ fn never_array(cx: &mut Cx, v: Value) -> bool {
 fn flat(cx: &mut Cx, recv: Value, args: &[Value]) -> Result<(Vec<Value>, bool), Exit> {
     let a = me(cx, recv)?;
     let depth = if args.is_empty() || args[0].is_nil() { -1 } else { cx.arg_c_int(args, 0)? as i64 };
-    let mut f = Flattened { path: vec![recv], out: Vec::room(a.len()), changed: false, patience: cx.patience() };
-    match flatten_into(cx, a, depth, 0, &mut f) {
+    let mut f =
+        Flattened { path: Vec::new(), within: FxHashSet::default(), out: Vec::room(a.len()), changed: false, patience: cx.patience() };
+    f.enter(a);
+    match flatten_into(cx, depth, &mut f) {
         Ok(()) => Ok((f.out, f.changed)),
         Err(Flat::Left(e)) => Err(e),
         Err(Flat::Recursive) => Err(cx.arg_error("tried to flatten recursive array")),
