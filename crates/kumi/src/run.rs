@@ -5,9 +5,11 @@ use crate::setup::assemble;
 use crate::watch;
 use kumi_compiler::Options as Compile;
 use kumi_heap::Value;
-use kumi_vm::{Cx, Exit};
+use kumi_vm::{Cx, EncIndex, Exit};
+use std::ffi::OsString;
 use std::io::Read;
 use std::mem::ManuallyDrop;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A program text and what its file says about how to run it.
@@ -155,7 +157,7 @@ fn read_script(s: &mut Settings) -> Result<Script, String> {
             std::io::stdin().lock().read_to_end(&mut x.text).map_err(|e| format!("standard input: {e}"))?;
         }
         Program::File(f) => {
-            let path = if s.search_path { in_path(f) } else { PathBuf::from(f) };
+            let path = if s.search_path { in_path(f) } else { script_path(f) };
             x.name = path.to_string_lossy().into_owned();
             if path.is_dir() {
                 return Err(format!("Is a directory -- {f} (LoadError)"));
@@ -218,6 +220,23 @@ fn os_message(e: &std::io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_string()
 }
 
+/// The bytes of the program's arguments, the last ones of this process: names of files may be of another encoding.
+fn as_given(args: &[String]) -> Vec<Vec<u8>> {
+    let all: Vec<OsString> = std::env::args_os().collect();
+    let last = all.len().checked_sub(args.len()).map_or(&[][..], |from| &all[from..]);
+    let same = last.len() == args.len() && last.iter().zip(args).all(|(given, a)| given.to_string_lossy() == a.as_str());
+    match same {
+        true => last.iter().map(|a| a.as_bytes().to_vec()).collect(),
+        false => args.iter().map(|a| a.clone().into_bytes()).collect(),
+    }
+}
+
+/// The path of a script, as it was given.
+fn script_path(f: &str) -> PathBuf {
+    let given = std::env::args_os().skip(1).find(|a| a.to_string_lossy() == f);
+    given.map_or_else(|| f.into(), PathBuf::from)
+}
+
 fn in_path(f: &str) -> PathBuf {
     if f.contains('/') {
         return f.into();
@@ -241,7 +260,7 @@ pub(crate) fn set_up(cx: &mut Cx, s: &Settings, name: &str) {
         cx.ivar_set(helpers, limit, Value::fix(s.backtrace_limit));
     }
 
-    let args: Vec<Value> = s.args.iter().map(|a| cx.str(a)).collect();
+    let args: Vec<Value> = as_given(&s.args).into_iter().map(|a| cx.str_vec(a, EncIndex::UTF_8)).collect();
     let argv = cx.array_vec(args);
     let (object, argv_name) = (cx.k.object, cx.intern("ARGV"));
     cx.set_const(object, argv_name, argv);

@@ -128,3 +128,16 @@ fn pages_of_help_are_those_of_their_commands_and_stand_in_line() {
     let top = all(&["top", "--help"]);
     assert!(top.contains("\n  -h, --help ") && top.contains("\n      --token TOKEN "), "{top}");
 }
+
+/// Names of files may be of an encoding other than UTF-8.
+#[test]
+fn arguments_are_the_bytes_that_were_given() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = std::env::temp_dir().join(format!("kumi-bytes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"d\xe9j.rb");
+    std::fs::write(folder.join(name), "p ARGV, File.exist?(ARGV[0])").unwrap();
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_kumi")).arg(name).arg(name).arg("b").current_dir(&folder).output().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(String::from_utf8_lossy(&out.stdout), "[\"d\\xE9j.rb\", \"b\"]\ntrue\n", "{}", String::from_utf8_lossy(&out.stderr));
+}
