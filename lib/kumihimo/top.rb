@@ -52,6 +52,8 @@ module Kumihimo
       raise ArgumentError, "--every is a number of seconds above 0" unless @every.finite? && @every >= 0.1
       @uri = URI(@address.include?("://") ? @address : "http://#{@address}/")
       raise ArgumentError, "#{@address} is no address: http://HOST:PORT/ or HOST:PORT" unless @uri.is_a?(URI::HTTP) && @uri.host
+      # It would send the token in the clear.
+      raise ArgumentError, "https is not spoken here: name the page itself, or a tunnel to it, by http://HOST:PORT/" if @uri.scheme == "https"
       @token = URI.decode_www_form(@uri.query).to_h["token"] || @token if @uri.query
     rescue ArgumentError, URI::Error => error
       @wrong = error.message
@@ -78,7 +80,7 @@ module Kumihimo
     end
 
     def look
-      answer = Net::HTTP.start(@uri.hostname, @uri.port, use_ssl: @uri.scheme == "https", open_timeout: 5, read_timeout: 10) do |http|
+      answer = Net::HTTP.start(@uri.hostname, @uri.port, open_timeout: 5, read_timeout: 10) do |http|
         headers = @token ? { "Authorization" => "Bearer #{@token}" } : {}
         http.get("#{@uri.path.chomp("/")}/state?part=#{URI.encode_www_form_component(@part)}", headers)
       end

@@ -141,3 +141,18 @@ fn arguments_are_the_bytes_that_were_given() {
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(String::from_utf8_lossy(&out.stdout), "[\"d\\xE9j.rb\", \"b\"]\ntrue\n", "{}", String::from_utf8_lossy(&out.stderr));
 }
+
+/// Ctrl-C alone leads back to the prompt.
+#[test]
+fn a_session_ends_by_signals() {
+    let (out, _) = kumi(&["irb"], "p :begun\n$stdout.flush\nProcess.kill(:TERM, Process.pid); sleep 20\np :went_on\n");
+    assert!(out.contains(":begun") && !out.contains(":went_on"), "{out}");
+    let (out, _) = kumi(&["irb"], "Process.kill(:INT, Process.pid); sleep 20\np :went_on\n");
+    assert!(out.contains(":went_on"), "{out}");
+}
+
+#[test]
+fn top_sends_no_token_in_the_clear() {
+    let (out, err) = kumi(&["top", "https://127.0.0.1:1/?token=secret"], "");
+    assert!(out.is_empty() && err.starts_with("kumi top: https is not spoken here"), "{err}");
+}
