@@ -118,6 +118,8 @@ fn init() {
             onig::onig_set_retry_limit_in_match(RETRY_LIMIT);
             onig::onig_set_retry_limit_in_search(RETRY_LIMIT);
             onig::onig_set_parse_depth_limit(1000);
+            // Calls of groups within each other; beyond its 20 the engine would find nothing, without a word. Its memory and steps bound them.
+            onig::onig_set_subexp_call_max_nest_level(c_int::MAX);
             let mut syntax = onig::OnigSyntaxRuby;
             syntax.op &= !OP_ESC_BRACES;
             syntax.behavior &= !VARIABLE_LEN_LOOK_BEHIND;
