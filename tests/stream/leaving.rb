@@ -1,14 +1,7 @@
 # However a reading ends: no connection, no task is left, within a second and without GC.start.
-require "kumihimo/xml"
 require "socket"
 require "timeout"
-
-class Row < Kumihimo::XTree
-  field :k, Integer
-end
-class Table < Kumihimo::XTree
-  list :rows, Row, element: "r"
-end
+require_relative "../support/table"
 
 # Serves rows for ever, and counts its connections.
 SERVER = TCPServer.new("127.0.0.1", 0)

@@ -1,12 +1,6 @@
 # Sources that are the program's own objects: what they raise or throw comes through as it is, and whoever reads on asks them again.
-require "kumihimo/xml"
+require_relative "../support/table"
 
-class Row < Kumihimo::XTree
-  field :k, Integer
-end
-class Table < Kumihimo::XTree
-  list :rows, Row, element: "r"
-end
 DOC = "<t>#{(1..9).map { |k| "<r><k>#{k}</k></r>" }.join}</t>"
 
 # Gives ten bytes at a time; at the fifth demand the block says what happens.
@@ -22,12 +16,6 @@ class Slow
     raise EOFError if @at >= @text.size
     @text[@at, 10].tap { @at += 10 }
   end
-end
-
-def told
-  yield
-rescue StandardError => error
-  "#{error.class}: #{error.message}"
 end
 
 table = Kumihimo::XML.open(Slow.new(DOC) { raise IOError, "the line is dead" }, Table)

@@ -1,20 +1,8 @@
 # Readers that operators read by: what they hand out before an error, and that they never wait.
-require "kumihimo/xml"
+require_relative "../support/table"
 
 class Numbers < Kumihimo::XTree
   list :numbers, Integer, element: "n"
-end
-class Row < Kumihimo::XTree
-  field :k, Integer
-end
-class Table < Kumihimo::XTree
-  list :rows, Row, element: "r"
-end
-
-def told
-  yield
-rescue StandardError => error
-  "#{error.class}: #{error.message}"
 end
 
 # A text that is no value: those before it come first, the error is next, and those behind it come then.

@@ -15,7 +15,10 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Is it of an authority's, at that time?
+    /// Whether an authority has signed it, and that is good at that time.
+    ///
+    /// # Errors
+    /// Why not.
     pub fn check(&self, end: &CertificateDer<'_>, between: &[CertificateDer<'_>], now: UnixTime) -> Result<(), Error> {
         let cert = ParsedCertificate::try_from(end)?;
         let algorithms = self.provider.signature_verification_algorithms.all;
