@@ -242,25 +242,36 @@ module KumiSys
     kept < i
   end
 
-  # Flattens a into out; whether there was anything to flatten.
+  # Flattens a into out; whether there was anything to flatten. What is open is kept in a list, not on the
+  # stack: lists may be nested as deep as memory goes.
   def self.flatten_into(out, a, depth)
     changed = false
-    ok = recursing(:flatten, a) do
-      i = 0
-      while i < __ary_len(a)
-        e = __ary_at(a, i)
-        inner = depth == 0 ? nil : try_ary(e)
-        if inner
-          changed = true
-          flatten_into(out, inner, depth - 1)
-        else
-          __ary_push(out, e)
-        end
-        i += 1
+    lists = [a]
+    places = [0]
+    within = {}.compare_by_identity
+    __hash_put(within, a, true)
+    while (top = __ary_len(lists) - 1) >= 0
+      list = __ary_at(lists, top)
+      i = __ary_at(places, top)
+      if i >= __ary_len(list)
+        __hash_put(within, list, false)
+        __ary_truncate(lists, top)
+        __ary_truncate(places, top)
+        next
       end
-      true
+      __ary_set(places, top, i + 1)
+      e = __ary_at(list, i)
+      inner = depth >= 0 && top >= depth ? nil : try_ary(e)
+      unless inner
+        __ary_push(out, e)
+        next
+      end
+      changed = true
+      raise ArgumentError, "tried to flatten recursive array" if depth < 0 && __same(__hash_get(within, inner), true)
+      __hash_put(within, inner, true)
+      __ary_push(lists, inner)
+      __ary_push(places, 0)
     end
-    raise ArgumentError, "tried to flatten recursive array" unless ok
     changed
   end
 end
