@@ -56,16 +56,16 @@ module KumiSys
   def self.extension?(path)
     return nil if path.end_with?(".rb")
     base = path.delete_suffix(".so")
-    dirs = path.start_with?("/") ? [""] : $LOAD_PATH.map { |d| to_path(d) + "/" }
+    dirs = path.start_with?("/", "./", "../", "~") ? [nil] : $LOAD_PATH.map { |d| to_path(d) }
     dirs.each do |d|
-      f = "#{d}#{base}.so"
+      f = File.expand_path("#{base}.so", d)
       return f if File.file?(f)
     end
     nil
   end
 
   # Built-in features that need no file.
-  BUILTIN = %w[enumerator rational complex thread fiber ruby2_keywords continuation etc.so io/wait io/nonblock enumerator.so rational.so complex.so thread.rb fiber.so].each_with_object({}) { |n, h| h[n] = true }
+  BUILTIN = %w[enumerator rational complex thread fiber ruby2_keywords etc.so io/wait io/nonblock enumerator.so rational.so complex.so thread.rb fiber.so].each_with_object({}) { |n, h| h[n] = true }
 
   def self.require(path)
     path = to_path(path)

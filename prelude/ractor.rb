@@ -105,7 +105,7 @@ class Ractor
   def self.current = __current_ractor || KumiSys.main_ractor
   def self.main = KumiSys.main_ractor
   def self.main? = __same(__current_ractor, nil)
-  def self.count = KumiSys::RACTOR_LOCK.synchronize { KumiSys::RACTORS.size } + 1
+  def self.count = KumiSys::RACTOR_LOCK.synchronize { KumiSys::RACTOR_COUNTS[2] } + 1
 
   def self.receive = current.default_port.receive
 
@@ -242,10 +242,9 @@ class Ractor
 end
 
 module KumiSys
-  # Ractors that run, the main one not among them.
-  RACTORS = []
   RACTOR_LOCK = Thread::Mutex.new
-  RACTOR_IDS = [1, 0]
+  # The last Ractor's number, the last port's, and how many Ractors run, the main one not among them.
+  RACTOR_COUNTS = [1, 0, 0]
   MAIN_RACTOR = []
   MAIN_LOCK = Thread::Mutex.new
 
@@ -253,7 +252,7 @@ module KumiSys
     @__main_ractor || __ivar_init(self, :@__main_ractor, ractor_setup(__allocate(Ractor), 1, nil, nil))
   end
 
-  def self.next_port_id = RACTOR_LOCK.synchronize { RACTOR_IDS[1] += 1 }
+  def self.next_port_id = RACTOR_LOCK.synchronize { RACTOR_COUNTS[1] += 1 }
 
   def self.ractor_setup(r, id, name, place)
     __ivar_set(r, :@__id, id)
@@ -276,13 +275,18 @@ module KumiSys
 
   def self.ractor_start(r, args, name, block)
     at = __proc_source(block)
-    id = RACTOR_LOCK.synchronize { RACTOR_IDS[0] += 1 }
+    id = RACTOR_LOCK.synchronize { RACTOR_COUNTS[0] += 1 }
     ractor_setup(r, id, name, at && "#{at[0]}:#{at[1]}")
     thread = __thread_alloc(Thread)
     __ivar_set(thread, :@__ractor, r)
     __ivar_set(r, :@__thread, thread)
-    RACTOR_LOCK.synchronize { RACTORS << r }
-    thread_begin(thread, ->(*given) { KumiSys.ractor_main(*given) }, [r, args, block])
+    RACTOR_LOCK.synchronize { RACTOR_COUNTS[2] += 1 }
+    begin
+      __thread_start(thread, ->(*given) { KumiSys.ractor_main(*given) }, [r, args, block], {})
+    rescue ThreadError, NoMemoryError
+      RACTOR_LOCK.synchronize { RACTOR_COUNTS[2] -= 1 }
+      raise
+    end
     __ivar_set(thread, :@__source, at)
     r
   end
@@ -303,15 +307,34 @@ module KumiSys
     nil
   end
 
+  # Have there been any?
+  def self.ractors? = RACTOR_COUNTS[0] > 1
+
+  # Threads of a Ractor, nil: of the main one.
+  def self.ractor_threads(r) = __threads.select { |t| __same(__ivar_get(t, :@__ractor), r) }
+
+  # A thread that begins is one of the Ractor `r`, and ends with it. Those that have ended are forgotten when the list has doubled.
+  def self.ractor_adopt(r, t)
+    __ivar_set(t, :@__ractor, r)
+    ractor_sync(r) do
+      list = __ivar_get(r, :@__threads)
+      if list.nil? || __ary_len(list) >= __ivar_get(r, :@__sift_at)
+        list = (list || []).select { |x| x.alive? }
+        __ivar_set(r, :@__threads, list)
+        __ivar_set(r, :@__sift_at, __ary_len(list) * 2 + 8)
+      end
+      __ary_push(list, t)
+    end
+  end
+
   def self.ractor_end(r, how)
-    me = __thread_current
-    __threads.each { |t| t.kill if !__same(t, me) && __same(__ivar_get(t, :@__ractor), r) }
+    ractor_sync(r) { __ivar_get(r, :@__threads) }&.each { |t| t.kill }
     ports = ractor_sync(r) do
       __ivar_set(r, :@__how, how)
       __ivar_set(r, :@__status, :terminated)
       __ivar_get(r, :@__monitors).dup
     end
-    RACTOR_LOCK.synchronize { RACTORS.reject! { |x| __same(x, r) } }
+    RACTOR_LOCK.synchronize { RACTOR_COUNTS[2] -= 1 }
     ports.each { |p| port_put(p, how) }
   end
 

@@ -19,10 +19,10 @@ class Thread
 
   def self.current = __thread_current
   def self.main = __thread_main
-  def self.list = __threads
+  def self.list = KumiSys.ractors? ? KumiSys.ractor_threads(__current_ractor) : __threads
 
   def self.stop
-    Kernel.raise ThreadError, "stopping only thread\n\tnote: use sleep to stop forever" if __threads.size < 2
+    Kernel.raise ThreadError, "stopping only thread\n\tnote: use sleep to stop forever" if list.size < 2
     KumiSys.sleep_for(nil)
     nil
   end
@@ -260,7 +260,19 @@ module KumiSys
     t
   end
 
-  def self.thread_begin(t, block, args, **opts) = __thread_start(t, block, args, opts)
+  def self.thread_begin(t, block, args, **opts)
+    r = __current_ractor
+    ractor_adopt(r, t) if r
+    __thread_start(t, block, args, opts)
+  end
+
+  # A thread of the whole program, whoever happens to begin it: it ends with no Ractor.
+  def self.thread_apart(name, &block)
+    t = __thread_alloc(Thread)
+    __thread_start(t, -> { __stand_alone; block.call }, [], {})
+    t.name = name
+    t
+  end
 
   # A thread ends with an exception: said on standard error, and passed to the main thread if it asks for that.
   def self.thread_died(t, e)

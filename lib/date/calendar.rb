@@ -73,6 +73,7 @@ class Date
 
     # -1, 0 or 1 for infinite starts: is every day Gregorian, neither, Julian?
     def start_value(sg)
+      return sg if sg.is_a?(Integer)
       case sg
       when Infinity then sg.to_f
       when Numeric then sg
@@ -127,7 +128,9 @@ class Date
         d = nd
       end
       return nil if d < 1 || d > 31
-      jd = civil_to_jd(y, m, d, sg)
+      jd = gregorian_to_jd(y, m, d)
+      return d <= 28 || d <= (m == 2 ? (gregorian_leap?(y) ? 29 : 28) : 30 + (m + m / 8) % 2) ? jd : nil unless julian?(jd, sg)
+      jd = julian_to_jd(y, m, d)
       jd_to_civil(jd, sg) == [y, m, d] ? jd : nil
     end
 

@@ -89,7 +89,8 @@ class Date
   def initialize(year = -4712, month = 1, day = 1, start = ITALY)
     [[year, "year"], [month, "month"], [day, "day"]].each { |x, name| Date.__send__(:check_numeric, x, name) } unless
       year.is_a?(Integer) && month.is_a?(Integer) && day.is_a?(Integer)
-    jd = Calendar.valid_civil(year.to_i, month.to_i, Calendar.split(day)[0], start) or raise Error, "invalid date"
+    day = Calendar.split(day)[0] unless day.is_a?(Integer)
+    jd = Calendar.valid_civil(year.to_i, month.to_i, day, start) or raise Error, "invalid date"
     __set_parts(jd, 0, 0, start)
   end
 
@@ -141,6 +142,7 @@ class Date
 
   def +(other)
     raise TypeError, "expected numeric" unless other.is_a?(Numeric)
+    return self.class.__send__(:__from_parts, @__jd + other, @__part, @__offset, @__start) if other.is_a?(Integer)
     days, part = Calendar.split(other)
     part += @__part
     if part >= 1
@@ -152,7 +154,7 @@ class Date
 
   def -(other)
     case other
-    when Date then (ajd - other.ajd).to_r
+    when Date then __whole_day? && other.__whole_day? ? Rational(@__jd - other.jd) : (ajd - other.ajd).to_r
     when Numeric then self + -other
     else raise TypeError, "expected numeric"
     end
@@ -185,7 +187,7 @@ class Date
 
   def <=>(other)
     case other
-    when Date then ajd <=> other.ajd
+    when Date then __whole_day? && other.__whole_day? ? @__jd <=> other.jd : ajd <=> other.ajd
     when Numeric then ajd <=> other
     end
   end
@@ -205,7 +207,11 @@ class Date
   end
 
   def eql?(other) = other.is_a?(Date) && self == other
-  def hash = [ajd, Date].hash
+  def hash
+    return [@__jd, Date].hash if __whole_day?
+    days = @__jd + @__part - Rational(@__offset, 86_400)
+    [days.denominator == 1 ? days.numerator : days, Date].hash
+  end
 
   def step(limit, by = 1)
     return to_enum(:step, limit, by) unless block_given?
@@ -278,6 +284,9 @@ class Date
     __set_parts(jd, part, offset, start)
   end
 
+  # Midnight, UTC: as a Date is that no DateTime made.
+  protected def __whole_day? = @__offset == 0 && @__part == 0
+
   private
 
   def __set_parts(jd, part, offset, start)
@@ -287,12 +296,16 @@ class Date
     @__offset = offset
     @__start = start
     @__civil = nil
-    @__civil = Calendar.jd_to_civil(jd, start)
     self
   end
 
   def __parts = [@__jd, @__part, @__offset, @__start]
-  def __civil_fields = @__civil
+  def __civil_fields
+    return @__civil if @__civil
+    fields = Calendar.jd_to_civil(@__jd, @__start)
+    @__civil = fields unless frozen?
+    fields
+  end
   def __deconstruct_names = [:year, :month, :day, :yday, :wday]
 
   # Fields of the time of day, for strftime and DateTime.

@@ -3,19 +3,19 @@
 class Date
   def strftime(format = "%F")
     format = format.to_str
-    out = format.gsub(/%([-0^#_]*)(\d+)?(:{0,3})(?:E(?=[CcXxYy])|O(?=[deHkIlmMSuUVwWy]))?([a-zA-Z%+])/) do
-      whole = $&
-      flags = $1
-      width = $2&.to_i
-      colons = $3.size
-      raise Errno::ERANGE, "Numerical result out of range" if width && width > 1 << 24
-      __directive(whole, flags, width, colons, $4)
-    end
+    pieces = PIECES[format] || __pieces(format)
+    out = +""
+    pieces.each { |piece| out << (piece.is_a?(String) ? piece : __directive(*piece)) }
     out.force_encoding(format.encoding)
   end
 
-  def to_s = strftime("%Y-%m-%d")
-  def iso8601 = strftime("%Y-%m-%d")
+  # Formats that were used, as literal texts and directives: what a directive is as a whole, its flags, width, colons and letter.
+  PIECES = {}
+  MOST_PIECES = 100
+  private_constant :PIECES, :MOST_PIECES
+
+  def to_s = __iso_date
+  def iso8601 = __iso_date
   alias xmlschema iso8601
   def rfc3339 = strftime("%Y-%m-%dT%H:%M:%S%:z")
   def rfc2822 = strftime("%a, %-d %b %Y %T %z")
@@ -40,6 +40,30 @@ class Date
   end
 
   private
+
+  def __pieces(format)
+    pieces = []
+    rest = format
+    until rest.empty?
+      m = /%([-0^#_]*)(\d+)?(:{0,3})(?:E(?=[CcXxYy])|O(?=[deHkIlmMSuUVwWy]))?([a-zA-Z%+])/.match(rest)
+      text = m ? m.pre_match : rest
+      pieces << text.freeze unless text.empty?
+      break unless m
+      width = m[2]&.to_i
+      raise Errno::ERANGE, "Numerical result out of range" if width && width > 1 << 24
+      pieces << [m[0].freeze, m[1].freeze, width, m[3].size, m[4].freeze].freeze
+      rest = m.post_match
+    end
+    pieces.freeze
+    PIECES.clear if PIECES.size >= MOST_PIECES
+    PIECES[format.dup.freeze] = pieces
+  end
+
+  def __iso_date
+    year, month, day = __civil_fields
+    text = year >= 0 && year < 10_000 ? format("%04d-%02d-%02d", year, month, day) : strftime("%Y-%m-%d")
+    text.force_encoding(Encoding::US_ASCII)
+  end
 
   COMPOSED = { "c" => "%a %b %e %H:%M:%S %Y", "x" => "%m/%d/%y", "D" => "%m/%d/%y", "X" => "%H:%M:%S",
                "T" => "%H:%M:%S", "F" => "%Y-%m-%d", "R" => "%H:%M", "r" => "%I:%M:%S %p", "v" => "%e-%^b-%Y",
@@ -93,6 +117,7 @@ class Date
   end
 
   def __number(n, flags, width, default, fill)
+    return n.to_s.rjust(width || default, fill) if flags.empty? && n >= 0
     pad = flags[/[-0_]/]
     return n.to_s if pad == "-" && !width
     pad = flags.scan(/[-0_]/).last
@@ -105,6 +130,7 @@ class Date
   end
 
   def __word(text, flags, width)
+    return text if flags.empty? && !width
     text = text.upcase if flags.include?("^")
     text = text.swapcase == text.downcase ? text.downcase : text.upcase if flags.include?("#")
     return text if !width || flags.include?("-")

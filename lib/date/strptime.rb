@@ -14,9 +14,20 @@ class Date
     def rest = @text[@at..]
     def done? = @at >= @text.size
 
+    # Patterns as they are looked for where the reader stands, by themselves.
+    HERE = {}
+    # Numbers of at most so many digits.
+    DIGITS = Array.new(10) { |n| /\d{1,#{n}}/ if n > 0 }.freeze
+    SIGNED = Array.new(10) { |n| /[-+]?\d{1,#{n}}/ if n > 0 }.freeze
+    FRACTION = Array.new(10) { |n| /([-+]?)(\d{1,#{n}})/ if n > 0 }.freeze
+    DAYS = DAYNAMES.zip(ABBR_DAYNAMES).map { |full, short| /#{full}|#{short}/ }.freeze
+    MONTHS = MONTHNAMES.zip(ABBR_MONTHNAMES).map { |full, short| full && /#{full}|#{short}/ }.freeze
+    private_constant :HERE, :DIGITS, :SIGNED, :FRACTION, :DAYS, :MONTHS
+
     # Consumes what the pattern matches here; nil if it does not.
     def eat(pattern)
-      m = /\G(?:#{pattern.source})/i.match(@text, @at)
+      here = HERE[pattern] ||= /\G(?:#{pattern.source})/i
+      m = here.match(@text, @at)
       m = nil if m && m.begin(0) != @at
       @at = m.end(0) if m
       m
@@ -24,19 +35,14 @@ class Date
 
     # Follows a whole format; false at the first mismatch.
     def follow(format)
-      i = 0
-      while i < format.size
-        c = format[i]
-        if c.match?(/\s/)
-          eat(/\s*/)
-          i += 1
-        elsif c == "%" && (m = /\G%(?:[EO]?)(:{0,3})([a-zA-Z%+])/.match(format, i)) && m.begin(0) == i
-          i = m.end(0)
-          return false unless __directive(m[2], number_next?(format, i))
-        else
-          return false unless @text[@at] == c
+      (STEPS[format] || steps(format)).each do |step|
+        case step
+        when :space then eat(/\s*/)
+        when String
+          return false unless @text[@at] == step
           @at += 1
-          i += 1
+        else
+          return false unless __directive(*step)
         end
       end
       true
@@ -44,14 +50,31 @@ class Date
 
     private
 
-    # A directive before another number takes its fixed width only.
-    def number_next?(format, i)
-      m = /\G(?:\d|%[EO]?[CDdeFGgHIjkLlMmNQRrSsTUuVvWwXxYy])/.match(format, i)
-      m && m.begin(0) == i
+    # Formats that were used, as white space, other letters, and directives: their letters, and are they before another number? Such a
+    # one takes its fixed width only.
+    STEPS = {}
+    MOST_STEPS = 100
+    private_constant :STEPS, :MOST_STEPS
+
+    def steps(format)
+      steps = []
+      rest = format
+      until rest.empty?
+        if (m = /\A%(?:[EO]?)(?::{0,3})([a-zA-Z%+])/.match(rest))
+          rest = m.post_match
+          steps << [m[1].freeze, rest.match?(/\A(?:\d|%[EO]?[CDdeFGgHIjkLlMmNQRrSsTUuVvWwXxYy])/)].freeze
+        else
+          letter = rest[0]
+          steps << (letter.match?(/\s/) ? :space : letter.freeze)
+          rest = rest[1..]
+        end
+      end
+      STEPS.clear if STEPS.size >= MOST_STEPS
+      STEPS[format.dup.freeze] = steps.freeze
     end
 
     def number(key, digits, range)
-      m = eat(/\d{1,#{digits}}/) or return false
+      m = eat(DIGITS[digits]) or return false
       n = m[0].to_i
       return false unless range.cover?(n)
       @fields[key] = n
@@ -59,26 +82,21 @@ class Date
     end
 
     def signed(key, digits, fixed)
-      m = eat(fixed ? /[-+]?\d{1,#{digits}}/ : /[-+]?\d+/) or return false
+      m = eat(fixed ? SIGNED[digits] : /[-+]?\d+/) or return false
       @fields[key] = m[0].to_i
       true
     end
 
-    def name(key, full, short)
-      full.each_with_index do |n, i|
-        next unless n
-        m = eat(/#{n}/) || eat(/#{short[i]}/)
-        next unless m
-        @fields[key] = i
-        return true
-      end
-      false
+    def name(key, patterns)
+      i = patterns.index { |pattern| pattern && eat(pattern) } or return false
+      @fields[key] = i
+      true
     end
 
     def __directive(d, fixed)
       case d
-      when "A", "a" then name(:wday, DAYNAMES, ABBR_DAYNAMES)
-      when "B", "b", "h" then name(:mon, MONTHNAMES, ABBR_MONTHNAMES)
+      when "A", "a" then name(:wday, DAYS)
+      when "B", "b", "h" then name(:mon, MONTHS)
       when "C" then signed(:_cent, 2, fixed)
       when "c" then follow("%a %b %e %H:%M:%S %Y")
       when "D", "x" then follow("%m/%d/%y")
@@ -141,7 +159,7 @@ class Date
     end
 
     def fraction(digits, fixed)
-      m = eat(fixed ? /([-+]?)(\d{1,#{digits}})/ : /([-+]?)(\d+)/) or return false
+      m = eat(fixed ? FRACTION[digits] : /([-+]?)(\d+)/) or return false
       n = Rational(m[2].to_i, 10**m[2].size)
       @fields[:sec_fraction] = m[1] == "-" ? -n : n
       true
@@ -224,8 +242,15 @@ class Date
              [:wnum1, [:year, :wnum1, :cwday]]].freeze
     private_constant :FORMS
 
+    # Fields of other forms than year, month and day.
+    OTHERS = %i[jd yday cwyear cweek cwday wnum0 wnum1].freeze
+    private_constant :OTHERS
+
     # Completes the form with the most fields from today's date and finds its day.
     def find_jd(fields, start, with_time = false)
+      if (year = fields[:year]) && (mon = fields[:mon]) && (mday = fields[:mday]) && OTHERS.none? { |k| fields.key?(k) }
+        return Calendar.valid_civil(year, mon, mday, start)
+      end
       clock = fields.key?(:hour) || fields.key?(:min) || fields.key?(:sec)
       form, keys = FORMS.max_by.with_index { |(_, ks), i| [ks.count { |k| fields.key?(k) }, -i] }
       if keys.none? { |k| fields.key?(k) }

@@ -43,7 +43,7 @@ module Gem
     alias === =~
 
     def matches_spec?(spec) = @name === spec.name && @requirement.satisfied_by?(spec.version)
-    def matching_specs(_platform_only = false) = Specification.stubs_for(@name).map(&:to_spec).select { |s| matches_spec?(s) }
+    def matching_specs(_platform_only = false) = Specification.stubs_for(@name).filter_map(&:to_spec).select { |s| matches_spec?(s) }
     def to_spec = matching_specs.max_by(&:version) || raise(MissingSpecError.new(@name, @requirement))
 
     def merge(other)

@@ -11,7 +11,7 @@ module Gem
       def initialize(base, file)
         @base = base
         @file = file
-        line = File.open(file) { |f| f.gets; f.gets }.to_s
+        line = File.open(file, encoding: Encoding::UTF_8) { |f| f.gets; f.gets }.to_s.scrub
         if (m = /\A# stub: (\S+) (\S+) (\S+) (.*)/.match(line))
           @name, @version, @platform, paths = m.captures
           @require_paths = paths.split("\0")
@@ -20,6 +20,9 @@ module Gem
           @name, @version, @platform, @require_paths = spec.name, spec.version.to_s, spec.platform.to_s, spec.require_paths
         end
         @version = Version.correct?(@version) ? Version.new(@version) : nil
+      rescue SystemCallError
+        # A link to nothing, a folder, a file that may not be read: no gem.
+        @version = nil
       end
 
       def valid? = !@version.nil? && Platform.match(@platform)
@@ -48,7 +51,7 @@ module Gem
 
       def stubs_for(name) = stubs.select { |s| name === s.name }.sort_by(&:version).reverse
       def reset = LOCK.synchronize { @stubs = nil }
-      def each(&block) = block ? stubs.map(&:to_spec).each(&block) : enum_for(:each)
+      def each(&block) = block ? stubs.filter_map(&:to_spec).each(&block) : enum_for(:each)
       def all = to_a
       def all_names = stubs.map(&:full_name)
       def stub_specifications = stubs
@@ -57,14 +60,23 @@ module Gem
       def load(file)
         return nil unless File.file?(file)
         spec = eval(File.read(file, encoding: Encoding::UTF_8), TOPLEVEL_BINDING.dup, file)
-        return nil unless spec.is_a?(Specification)
+        unless spec.is_a?(Specification)
+          warn "[#{file}] isn't a Gem::Specification (#{spec.class} instead)."
+          return nil
+        end
         spec.loaded_from = File.expand_path(file)
         spec
+      rescue SignalException, SystemExit
+        raise
+      rescue StandardError, ScriptError => e
+        # One that is broken keeps nobody from the others.
+        warn "Invalid gemspec in [#{file}]: #{e.message}"
+        nil
       end
 
       def find_all_by_name(name, *requirements)
         req = Requirement.create(*requirements.flatten)
-        stubs_for(name).select { |s| req.satisfied_by?(s.version) }.map(&:to_spec)
+        stubs_for(name).select { |s| req.satisfied_by?(s.version) }.filter_map(&:to_spec)
       end
 
       def find_by_name(name, *requirements)
@@ -72,19 +84,20 @@ module Gem
         found = @active[name]
         return found if found && req.satisfied_by?(found.version)
         named = stubs_for(name)
-        best = named.find { |s| req.satisfied_by?(s.version) && (!s.version.prerelease? || req.prerelease?) }
-        best ||= named.find { |s| req.satisfied_by?(s.version) }
-        return best.to_spec if best
+        fits = named.select { |s| req.satisfied_by?(s.version) }
+        last, first = fits.partition { |s| s.version.prerelease? && !req.prerelease? }
+        [*first, *last].each { |s| (spec = s.to_spec) and return spec }
         raise named.empty? ? MissingSpecError.new(name, req) : MissingSpecVersionError.new(name, req, named)
       end
 
       # The gem that has such a file to require.
       def find_by_path(path)
         names = path.end_with?(".rb") ? [path] : ["#{path}.rb"]
-        stubs.select { |s| s.file?(names) }.max_by(&:version)&.to_spec
+        stubs.select { |s| s.file?(names) }.sort_by(&:version).reverse_each { |s| (spec = s.to_spec) and return spec }
+        nil
       end
 
-      def latest_specs(_prerelease = false) = stubs.group_by(&:name).map { |_, all| all.max_by(&:version).to_spec }
+      def latest_specs(_prerelease = false) = stubs.group_by(&:name).filter_map { |_, all| all.max_by(&:version).to_spec }
 
       # Puts the gem's folders, and those of what it needs, on the load path. False when that was done.
       def activate(name, requirement)

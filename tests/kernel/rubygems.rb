@@ -61,4 +61,17 @@ Dir.mktmpdir do |dir|
     'p Gem::Specification.find_all_by_name("bb").map { |s| s.version.to_s }.sort',
     'p autoload?(:Gem).nil? || true, defined?(Gem), Gem::Version.new("2") > Gem::Version.new("1.9")',
   ].each { |text| puts IO.popen({ "GEM_PATH" => dir, "GEM_HOME" => dir, "RUBYOPT" => nil }, [ruby, "-W0", "-e", text], err: [:child, :out], &:read) }
+
+  # Specifications that are broken, or cannot be read, keep nobody from the others.
+  gem["good", "2.0"]
+  gem["aa", "9.0"]
+  specs = "#{dir}/specifications"
+  File.write("#{specs}/aa-9.0.gemspec", "# -*- encoding: utf-8 -*-\n# stub: aa 9.0 ruby lib\n\nraise 'boo'\n")
+  ["this is broken(", "raise 'boo'", "NoSuchConst", "raise NotImplementedError", "1", "", "\xFF\n\xFE\n"].each_with_index { |text, i| File.write("#{specs}/bad#{i}-1.0.gemspec", text) }
+  File.symlink("/nowhere/at/all", "#{specs}/gone-1.0.gemspec")
+  Dir.mkdir("#{specs}/folder-1.0.gemspec")
+  text = 'require "good"; p GOOD; begin; require "nothing_at_all"; rescue LoadError => e; p e.class, e.message; end; require "aa"; p AA, Gem::Specification.count { |s| s.name.size == 2 }'
+  puts IO.popen({ "GEM_PATH" => dir, "GEM_HOME" => dir, "RUBYOPT" => nil }, [ruby, "-W0", "-e", text], err: [:child, :out], &:read)
+  said = IO.popen({ "GEM_PATH" => dir, "GEM_HOME" => dir, "RUBYOPT" => nil }, [ruby, "-e", 'require "good"'], err: [:child, :out], &:read)
+  p said.scan(/^Invalid gemspec in \[.*?(\w+)-1.0.gemspec\]/).flatten.sort
 end

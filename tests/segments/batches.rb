@@ -23,10 +23,14 @@ end
 def others(count, at, &block) = Array.new(count) { |i| i == at ? Quiet.start(i, &block) : Quiet.start(i) }
 
 [0, 1, COUNT / 2, COUNT - 1].each do |at|
-  gate = Thread::Queue.new
-  all = others(COUNT, at) { gate.pop }
+  begun, gate = Thread::Queue.new, Thread::Queue.new
+  all = others(COUNT, at) do
+    begun << true
+    gate.pop
+  end
   rest = all.reject.with_index { |_, i| i == at }
   rest.each { |segment| segment.join(timeout: 60) }
+  begun.pop
   puts "one waits: #{ENDED.size == COUNT - 1}, #{rest.all?(&:ended?)}, #{all[at].ended?}, #{S.stat.values_at(:waiting, :ready, :running)}"
   gate << 1
   S.settle

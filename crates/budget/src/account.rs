@@ -18,6 +18,8 @@ pub struct Account {
     blocks: AtomicIsize,
     /// In stacks that have pages of their own.
     stacks: AtomicIsize,
+    /// In smaller stacks.
+    small_stacks: AtomicIsize,
     /// What else lives, as the last collection saw it.
     rest: AtomicIsize,
     pub(crate) limit: AtomicUsize,
@@ -60,6 +62,9 @@ pub(crate) fn blocks(bytes: isize) {
 pub(crate) fn stacks(bytes: isize) {
     both(|a| &a.stacks, bytes);
 }
+pub(crate) fn small_stacks(bytes: isize) {
+    both(|a| &a.small_stacks, bytes);
+}
 
 impl Account {
     const fn empty(limit: usize, bound: usize) -> Account {
@@ -67,6 +72,7 @@ impl Account {
             pieces: AtomicIsize::new(0),
             blocks: AtomicIsize::new(0),
             stacks: AtomicIsize::new(0),
+            small_stacks: AtomicIsize::new(0),
             rest: AtomicIsize::new(0),
             limit: AtomicUsize::new(limit),
             bound: AtomicUsize::new(bound),
@@ -83,13 +89,17 @@ impl Account {
     fn counted(&self) -> isize {
         self.pieces.load(Relaxed).saturating_add(self.blocks.load(Relaxed))
     }
-    /// Bytes in use: what is counted, and what the last collection saw beside it.
+    /// Bytes in use: what is counted, stacks, and what the last collection saw beside it.
     pub fn used(&self) -> usize {
-        self.counted().saturating_add(self.rest.load(Relaxed)).max(0).unsigned_abs()
+        self.counted().saturating_add(self.rest.load(Relaxed)).max(0).unsigned_abs().saturating_add(self.in_all_stacks())
     }
     /// Bytes in stacks that have pages of their own.
     pub(crate) fn in_stacks(&self) -> usize {
         self.stacks.load(Relaxed).max(0).unsigned_abs()
+    }
+    /// Bytes in all stacks that are counted.
+    pub(crate) fn in_all_stacks(&self) -> usize {
+        self.stacks.load(Relaxed).saturating_add(self.small_stacks.load(Relaxed)).max(0).unsigned_abs()
     }
     /// A collection found so many bytes alive.
     pub(crate) fn lives(&self, bytes: usize) {

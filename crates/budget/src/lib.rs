@@ -97,15 +97,25 @@ pub fn block_went(bytes: usize) {
 pub fn stack_resized(from: usize, to: usize) {
     account::stacks(signed(to) - signed(from));
 }
+/// A stack whose memory is the allocator's grew from so many bytes to so many. Those of a task that has hardly begun need not be told.
+pub fn small_stack_resized(from: usize, to: usize) {
+    if from != to {
+        account::small_stacks(signed(to) - signed(from));
+    }
+}
 /// Bytes in stacks that have pages of their own.
 pub fn in_stacks() -> usize {
     current().in_stacks()
+}
+/// Bytes in all stacks that were told of.
+pub fn in_all_stacks() -> usize {
+    current().in_all_stacks()
 }
 /// A collection found so many bytes alive: what is counted nowhere else is the rest.
 pub fn lives(bytes: usize) {
     current().lives(bytes);
 }
-/// Bytes in use: what is counted, and what the last collection saw beside it.
+/// Bytes in use: what is counted, stacks, and what the last collection saw beside it.
 pub fn used() -> usize {
     current().used()
 }
@@ -266,6 +276,18 @@ pub fn address_space_limit() -> Option<usize> {
     usize::try_from(r.rlim_cur).ok()
 }
 
+/// A size with an optional K, M or G.
+pub fn parse_bytes(v: &str) -> Option<usize> {
+    let v = v.trim();
+    let (digits, unit) = match v.chars().last()?.to_ascii_uppercase() {
+        'K' => (&v[..v.len() - 1], 1 << 10),
+        'M' => (&v[..v.len() - 1], 1 << 20),
+        'G' => (&v[..v.len() - 1], 1 << 30),
+        _ => (v, 1),
+    };
+    digits.parse::<usize>().ok()?.checked_mul(unit)
+}
+
 /// A test holds it that tells the process of a group, or asks whether there is one.
 #[cfg(test)]
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
@@ -274,6 +296,14 @@ static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 mod tests {
     use super::*;
 
+    #[test]
+    fn bytes_are_read() {
+        assert_eq!((parse_bytes("64M"), parse_bytes(" 1g "), parse_bytes("12")), (Some(64 << 20), Some(1 << 30), Some(12)));
+        assert_eq!(
+            (parse_bytes("x"), parse_bytes(""), parse_bytes("99999999999999999999G"), parse_bytes("8\u{e9}")),
+            (None, None, None, None)
+        );
+    }
     #[test]
     fn a_refusal_unwinds_to_its_catcher() {
         // Without a bound nothing is refused, however much is asked for.

@@ -274,7 +274,7 @@ impl HeapShared {
     }
     /// So much may be allocated in all since the last full collection, where there are no others.
     pub fn allow(&self, room: usize) {
-        let room = room.min(self.max().saturating_sub(self.live_bytes.load(Relaxed))).max(1 << 20) as isize;
+        let room = room.min(self.max().saturating_sub(self.held_bytes())).max(1 << 20) as isize;
         let before = self.granted.swap(room, Relaxed);
         self.budget.fetch_add(room - before, Relaxed);
         self.put_off();
@@ -293,7 +293,7 @@ impl HeapShared {
             self.full_due.store(true, Relaxed);
         }
         let new = if self.is_full_only() { s.grown } else { 0 };
-        let live = self.live_bytes.load(Relaxed).saturating_add(new);
+        let live = self.held_bytes().saturating_add(new);
         (s.grown > 0 && live.saturating_add(s.young / 2) > self.max()).then_some(Cause::Limit)
     }
     /// What full collections are decided by.
@@ -358,7 +358,7 @@ impl HeapShared {
         let mut budget = room as isize;
         let max = self.max();
         if max < usize::MAX / 8 {
-            budget = budget.min((max as isize - live).max(1 << 20));
+            budget = budget.min(max.saturating_sub(self.held_bytes()).max(1 << 20) as isize);
         }
         self.grant(budget);
     }

@@ -201,7 +201,7 @@ impl HeapShared {
         if self.cycle_is_open() {
             return true;
         }
-        if self.live_bytes.load(Relaxed).saturating_add(self.young.bytes() / 2) > self.max() {
+        if self.held_bytes().saturating_add(self.young.bytes() / 2) > self.max() {
             return false;
         }
         if self.wants_cycle() {
@@ -297,7 +297,7 @@ impl Cycle {
     }
     /// Must this stop be the last one?
     fn must_hurry(&self, shared: &HeapShared) -> bool {
-        let live = shared.live_bytes.load(Relaxed).saturating_add(self.grown);
+        let live = shared.held_bytes().saturating_add(self.grown);
         let at_limit = self.grown > 0 && live.saturating_add(shared.young.bytes() / 2) > shared.max();
         if at_limit {
             shared.stats.because(Cause::Limit);
@@ -312,7 +312,7 @@ impl Cycle {
         let room = most.saturating_sub(self.grown).max(most / 16);
         let mut n = ((room as u128 * marked as u128 / left) as usize).clamp(PIECE as usize, most / 8);
         if shared.max() < usize::MAX / 8 {
-            n = n.min(shared.max().saturating_sub(live + self.grown).max(PIECE as usize));
+            n = n.min(shared.max().saturating_sub(shared.held_bytes() + self.grown).max(PIECE as usize));
         }
         self.granted = n as isize;
         shared.grant(self.granted);

@@ -319,6 +319,10 @@ impl HeapShared {
     pub fn set_max(&self, bytes: usize) {
         self.max.store(bytes, Relaxed);
     }
+    /// What the limit is for: bytes that lived at the last collection, and stacks of now.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.live_bytes.load(Relaxed).saturating_add(kumi_budget::in_all_stacks())
+    }
     /// May `bytes` more be allocated at once? Natives ask before large requests; small ones are never refused.
     #[inline]
     pub(crate) fn can_allocate(&self, bytes: usize) -> bool {
@@ -326,13 +330,18 @@ impl HeapShared {
     }
     #[cold]
     fn has_room(&self, bytes: usize) -> bool {
-        bytes < isize::MAX as usize / 4 && self.live_bytes.load(Relaxed).saturating_add(bytes) < self.max() && kumi_budget::fits(bytes)
+        bytes < isize::MAX as usize / 4 && self.held_bytes().saturating_add(bytes) < self.max() && kumi_budget::fits(bytes)
+    }
+    /// Is the limit reached, and the eighth of it that is left for a rescue? By the last collection's view.
+    pub fn is_full(&self) -> bool {
+        let max = self.max();
+        self.held_bytes() > max.saturating_add(max / 8)
     }
     /// Live bytes at the last collection are beyond the limit.
     ///
     /// Asked when NoMemoryError would follow: a yes leaves an eighth of the limit for the rescue.
     pub(crate) fn over_limit(&self) -> bool {
-        let (live, max) = (self.live_bytes.load(Relaxed), self.max());
+        let (live, max) = (self.held_bytes(), self.max());
         if live <= max {
             self.grace.store(0, Relaxed);
             return false;

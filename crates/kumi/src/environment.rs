@@ -39,9 +39,9 @@ const VARIABLES: &[(&str, Accepts)] = &[
     ("KUMI_POOL", Accepts::Number(1, 4096)),
     ("KUMI_PRELUDE", Accepts::Folder),
     ("KUMI_LIB", Accepts::Folder),
-    ("RUBY_THREAD_VM_STACK_SIZE", Accepts::Number(1, MOST)),
-    ("RUBY_FIBER_VM_STACK_SIZE", Accepts::Number(1, MOST)),
-    ("RUBY_THREAD_VM_STACK_INITIAL_SIZE", Accepts::Number(1, MOST)),
+    ("RUBY_THREAD_VM_STACK_SIZE", Accepts::Bytes),
+    ("RUBY_FIBER_VM_STACK_SIZE", Accepts::Bytes),
+    ("RUBY_THREAD_VM_STACK_INITIAL_SIZE", Accepts::Bytes),
 ];
 
 impl Accepts {
@@ -50,7 +50,7 @@ impl Accepts {
         match self {
             Accepts::Number(least, most) => v.parse::<u64>().is_ok_and(|n| (*least..=*most).contains(&n)),
             Accepts::Words(words) => words.contains(&v),
-            Accepts::Bytes => kumi_vm::memory_limits::parse_bytes(v).is_some_and(|n| n > 0),
+            Accepts::Bytes => kumi_budget::parse_bytes(v).is_some_and(|n| n > 0),
             Accepts::Folder => Path::new(value).is_dir(),
         }
     }

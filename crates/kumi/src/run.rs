@@ -359,11 +359,31 @@ fn name_encoding(script: &mut Script, s: &Settings) {
     script.text.splice(0..0, line.into_bytes());
 }
 
-/// `DATA`: the program's file, read from behind `__END__`.
+/// `DATA`: the program's file, or standard input, read from behind `__END__`.
 fn open_data(cx: &mut Cx, script: &Script, data: Option<usize>) -> Result<(), Exit> {
-    let Some(at) = data.filter(|_| script.file) else { return Ok(()) };
-    let at = at.wrapping_add(script.skipped);
-    let ruby = format!("DATA = File.open({})\nDATA.seek({at})\n", quote(&script.name));
+    let Some(at) = data.filter(|_| script.file || script.name == "-") else { return Ok(()) };
+    let ruby = if script.file {
+        format!("DATA = File.open({})\nDATA.seek({})\n", quote(&script.name), at.wrapping_add(script.skipped))
+    } else {
+        // It was read to its end. What can go back does; else a pipe has the rest.
+        let rest = script.text.get(at..).unwrap_or_default();
+        let hex: String = rest.iter().map(|b| format!("{b:02x}")).collect();
+        format!(
+            "DATA = STDIN
+begin
+  DATA.seek(-{}, IO::SEEK_CUR)
+rescue Errno::ESPIPE
+  from, to = IO.pipe
+  to.binmode
+  rest = ['{hex}'].pack('H*')
+  rest.size <= 4096 ? to.write(rest) && to.close : KumiSys.thread_apart('rest of standard input') {{ to.write(rest); to.close }}
+  DATA.reopen(from)
+  from.close
+end
+",
+            rest.len()
+        )
+    };
     cx.eval_system(ruby.as_bytes(), "<internal:command>", 1).map(|_| ())
 }
 

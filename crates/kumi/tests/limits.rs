@@ -19,6 +19,7 @@ const GROWTHS: &[&str] = &[
     "a = []; loop { a << Rational(a.size, 3) }",
     "a = []; loop { a << \"s#{a.size}\".to_sym }",
     "a = []; loop { a << Thread.new { sleep } }",
+    "a = []; loop { a << Fiber.new { Fiber.yield }.tap(&:resume) }",
     "a = nil; loop { a = [a] }",
     "a = Array.new(3_000_000, 1); loop { a = [*a, *a] }",
     "def f(*a) = f(*a, *a, 1); f(1)",

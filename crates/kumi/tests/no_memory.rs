@@ -41,6 +41,51 @@ fn the_line_and_the_callers_are_named() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_fibers_and_their_stacks_count_towards_the_limit() {
+    for growth in [
+        "loop { a << Thread.new { sleep } }",
+        "loop { a << Thread.new { down(100) } }",
+        "loop { a << Fiber.new { Fiber.yield }.tap(&:resume) }",
+        "def nest(n) = Fiber.new { nest(n + 1) }.resume; nest(0)",
+    ] {
+        let program = format!(
+            "Thread.report_on_exception = false
+def down(n) = n == 0 ? sleep : down(n - 1)
+a = []
+begin
+  {growth}
+rescue NoMemoryError
+  $stdout.syswrite(File.read('/proc/self/status')[/VmRSS:\\s+(\\d+)/, 1])
+end
+exit!"
+        );
+        let end = kumi(&program, "64M");
+        let kb: u64 = String::from_utf8_lossy(&end.out).trim().parse().unwrap_or_else(|_| panic!("{growth}: {}", end.err));
+        // The runtime itself and what the allocator keeps come on top, and what tasks grow that have just begun.
+        assert!((40_000..220_000).contains(&kb), "{growth}: {kb} kB");
+    }
+}
+
+#[test]
+fn a_recursion_through_fibers_ends() {
+    let end = kumi(
+        "@deepest = 0
+def nest(n) = (@deepest = n; Fiber.new { nest(n + 1) }.resume)
+begin
+  nest(0)
+rescue FiberError => e
+  puts @deepest, e.message
+end
+def list(n) = Enumerator.new { |y| y << n; y << list(n + 1).next }
+puts list(0).next
+puts Fiber.new { 1 }.resume",
+        "",
+    );
+    assert_eq!(String::from_utf8_lossy(&end.out), "100000\ncan't resume: too many fibers have resumed each other\n0\n1\n", "{}", end.err);
+}
+
 #[test]
 fn a_rescued_one_has_its_backtrace() {
     let end = kumi(

@@ -167,6 +167,21 @@ fn what_can_not_be_is_said_with_its_place() {
     says(1, &["none.trace"], "none.trace: No such file");
     says(1, &["bad.trace"], "bad.trace:3: a step that can't be read");
     says(1, &["fifth.trace"], "fifth.trace:3: no such node: they are counted from 0 on");
+    f.write("to.trace", "kumi-trace 1\r\nnodes 2\r\n\r\ntask 0 c5\r\n# x\r\ntask 0 s1>7:3\r\n");
+    f.write("unsent.trace", "kumi-trace 1\nnodes 2\ntask 0 c5\ntask 1 c1\n\ntask 0 w5\n");
+    f.write("twice.trace", "kumi-trace 1\nnodes 2\ntask 0 s1>1:3\ntask 1 w1\ntask 0 s1>1:3\n");
+    f.write("heap.toml", "memory = \"1M\"\nheap = \"2M\"\n");
+    says(1, &["to.trace"], "to.trace:6: there is no node 7; the first is 0");
+    says(1, &["unsent.trace"], "unsent.trace:6: message 5 is waited for and never sent");
+    says(1, &["twice.trace"], "twice.trace:5: message 1 is sent twice");
+    says(1, &["a.trace", "--heap", "100G"], "--heap is 107374182400 bytes, more than the");
+    says(
+        1,
+        &["a.trace", "--heap", "4M", "--memory", "2M"],
+        "--heap is 4194304 bytes, more than the 2097152 bytes of memory that a node has",
+    );
+    says(1, &["a.trace", "--setting", "heap.toml"], "heap.toml: heap is 2097152 bytes, more than the 1048576 bytes");
+    assert!(shows(&f.0, &["a.trace", "--memory", "1M", "--policy", "FI"]).contains("heaps from 1.0 MB to 1.0 MB"));
     says(1, &["stuck.trace"], "stuck.trace, independent: task 0 on node 0 waits for what does not come");
     says(1, &["large.trace"], "65536 nodes; up to 4096");
     says(1, &["bytes.trace"], "line 3: no UTF-8");

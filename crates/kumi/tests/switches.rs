@@ -38,6 +38,23 @@ fn a_version_comes_before_a_program_on_standard_input_when_that_is_named() {
 }
 
 #[test]
+fn a_program_on_standard_input_has_its_data() {
+    let program = "p DATA.equal?(STDIN), DATA.gets, STDIN.gets, DATA.read.size, DATA.read\nputs <<X\n__END__x\nX\n__END__\none\n\u{e9}\n";
+    let program = |more: &str| format!("{program}{more}");
+    for more in ["", "tail", &"0123456789\n".repeat(30_000)] {
+        let want = format!("true\n\"one\\n\"\n\"\u{e9}\\n\"\n{}\n\"\"\n__END__x\n", more.len());
+        // A pipe, and a file.
+        assert_eq!(kumi(&["-"], &program(more)), (want.clone(), String::new()));
+        let file = std::env::temp_dir().join(format!("kumi-data-{}.rb", std::process::id()));
+        std::fs::write(&file, program(more)).unwrap();
+        let mut c = Command::new(env!("CARGO_BIN_EXE_kumi"));
+        let out = c.env_remove("RUBYOPT").stdin(std::fs::File::open(&file).unwrap()).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&out.stdout), want);
+        let _ = std::fs::remove_file(file);
+    }
+}
+
+#[test]
 fn lines_of_no_length_are_refused() {
     for call in ["readlines(0)", "each_line(0) { }"] {
         let (_, err) = kumi(&["-e", &format!("ARGF.{call}")], "a\nb\n");

@@ -68,12 +68,11 @@ module Kumihimo
         end
 
         def serve(what)
-          thread = Thread.new do
+          thread = KumiSys.thread_apart(what) do
             yield
           rescue Segments::NotConnected
             # It has left.
           end
-          thread.name = what
           thread.report_on_exception = false
         end
 

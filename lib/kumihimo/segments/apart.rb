@@ -71,9 +71,8 @@ module Kumihimo
 
       def start
         @lock.synchronize do
-          @thread = Thread.new { work }
+          @thread = KumiSys.thread_apart("segments' run") { work }
           @thread.report_on_exception = false
-          @thread.name = "segments' run"
         end
         self
       end

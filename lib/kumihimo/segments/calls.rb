@@ -176,8 +176,7 @@ module Kumihimo
         return if @thread&.alive?
         LOCK.synchronize do
           next if @thread&.alive?
-          @thread = Thread.new { __seg_clock }
-          @thread.name = "segments' clock"
+          @thread = KumiSys.thread_apart("segments' clock") { __seg_clock }
         end
       end
     end

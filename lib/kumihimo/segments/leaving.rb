@@ -36,8 +36,7 @@ module Kumihimo
           change = ->(_) { news << true }
           Segments.on_join(&change)
           Segments.on_leave(&change)
-          thread = Thread.new { loop { keep_after(news) } }
-          thread.name = "segments' places"
+          KumiSys.thread_apart("segments' places") { loop { keep_after(news) } }
         end
 
         # Does nothing begin here any more?

@@ -38,8 +38,8 @@ module Kumihimo
         @grouped = {}
         collect_by(gc_schedule)
         leave_at_exit
-        serve { loop { __seg_encoder or Kumihimo::Remote } }.name = "segments' encoder"
-        serve { Members.watch }.name = "segments' members"
+        serve("segments' encoder") { loop { __seg_encoder or Kumihimo::Remote } }
+        serve("segments' members") { Members.watch }
         Leaving.follow(hand_over) if hand_over
         @on_listen&.each(&:call)
         reach(others) if wait && @joins
@@ -106,8 +106,8 @@ module Kumihimo
       end
 
       # A thread as long as this program is a node.
-      def serve
-        Thread.new do
+      def serve(name)
+        KumiSys.thread_apart(name) do
           yield
         rescue NotConnected
           # It has left.

@@ -9,8 +9,7 @@ module Kumihimo
       def self.start
         Thread.handle_interrupt(Object => :never) do
           __seg_expect
-          thread = Thread.new { Runner.work }
-          thread.name = "segments' runner"
+          thread = KumiSys.thread_apart("segments' runner") { Runner.work }
           thread.report_on_exception = false
         rescue ThreadError
           __seg_runner_gone(nil)

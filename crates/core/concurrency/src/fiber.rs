@@ -27,6 +27,7 @@ fn one_of(list: &[Value], cx: &mut Cx) -> Value {
 /// `__fiber_new(class, proc)`
 fn new(cx: &mut Cx, _: Value, a: &[Value]) -> R {
     let c = cx.arg_class(a, 0)?;
+    cx.look_for_task_room()?;
     cx.current_thread();
     let mut t = cx.new_fiber(Call::of(a[1], &[]))?;
     let code = a[1].as_proc().map_or(0, |p| p.iseq);
@@ -57,7 +58,7 @@ fn resume(cx: &mut Cx, recv: Value, a: &[Value]) -> R {
 }
 /// Resumes with arguments, or with an exception to be raised there.
 fn resume_with(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
-    let (me, thread) = (cx.task.id(), cx.task.thread());
+    let (me, thread, deepest) = (cx.task.id(), cx.task.thread(), cx.is_deepest());
     let t = cx.task_mut(id);
     let problem = match t {
         None => Some("attempt to resume a terminated fiber"),
@@ -69,8 +70,8 @@ fn resume_with(cx: &mut Cx, id: u64, with: Result<&[Value], Value>) -> R {
             _ if t.thread() != thread => Some("fiber called across threads"),
             _ if t.is_resumed() && t.resumed_fiber().is_none() => Some("attempt to resume a resumed fiber (double resume)"),
             _ if t.resumed_fiber().is_some() => Some("attempt to resume a resuming fiber"),
-            State::New => None,
-            State::Yielded => None,
+            State::New if deepest => Some("can't resume: too many fibers have resumed each other"),
+            State::New | State::Yielded => None,
             _ => Some("attempt to resume a transferring fiber"),
         },
     };

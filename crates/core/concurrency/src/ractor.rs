@@ -164,6 +164,11 @@ fn isolate(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     cx.task.isolate();
     Ok(Value::NIL)
 }
+/// `__stand_alone()`: the running thread is the main Ractor's, and has nothing of the one that made it.
+fn stand_alone(cx: &mut Cx, _: Value, _: &[Value]) -> R {
+    cx.task.stands_alone();
+    Ok(Value::NIL)
+}
 /// `__ractors_begin()`: from now on constants are cached only when all Ractors may read them. True the first time.
 fn begin(cx: &mut Cx, _: Value, _: &[Value]) -> R {
     if cx.ractors.swap(true, AcqRel) {
@@ -193,6 +198,7 @@ pub(crate) static TABLE: &[NativeDef] = &[
     intrinsic("__proc_share", 1, 1, proc_share),
     intrinsic("__become_moved", 1, 1, become_moved),
     intrinsic("__isolate", 0, 0, isolate),
+    intrinsic("__stand_alone", 0, 0, stand_alone),
     intrinsic("__ractors_begin", 0, 0, begin),
     intrinsic("__current_ractor", 0, 0, current).guard(Guard::None),
 ];

@@ -12,6 +12,7 @@ fn alloc(cx: &mut Cx, _: Value, a: &[Value]) -> R {
 }
 /// `__thread_start(thread, proc, args, keywords)`
 fn start(cx: &mut Cx, _: Value, a: &[Value]) -> R {
+    cx.look_for_task_room()?;
     let args: Vec<Value> = a[2].as_array().map_or(Vec::new(), |l| l.seen().to_vec());
     cx.thread_begin(a[0], a[1], &args, a[3])?;
     Ok(a[0])

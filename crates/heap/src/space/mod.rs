@@ -287,7 +287,7 @@ impl Heap {
     }
     /// Takes bytes from the budget between two node collections.
     #[inline]
-    pub(crate) fn spend(&mut self, bytes: usize) {
+    pub fn spend(&mut self, bytes: usize) {
         // The budget is not negative here, so that no request of a possible size overflows.
         self.budget = self.budget.wrapping_sub_unsigned(bytes);
         if self.budget < 0 {

@@ -74,6 +74,11 @@ impl Cluster {
                 apply(&mut setting, name, value).map_err(|m| format!("--{name} {m}"))?;
             }
         }
+        // Who says only how far heaps may grow has them begin no larger.
+        if said("memory").is_some() && said("heap").is_none() {
+            setting.heap = setting.heap.min(setting.limit);
+        }
+        fits(&setting).map_err(|m| format!("--heap {m}"))?;
         Ok(setting)
     }
 }
@@ -114,7 +119,13 @@ fn file(path: &str) -> Result<Setting, String> {
             name => apply(&mut setting, name, &value).map_err(|m| format!("{}: {name} {m}", at(place)))?,
         }
     }
+    fits(&setting).map_err(|m| format!("{path}: heap {m}"))?;
     Ok(setting)
+}
+
+/// A heap begins no larger than it may grow.
+fn fits(s: &Setting) -> Result<(), String> {
+    if s.heap <= s.limit { Ok(()) } else { Err(format!("is {} bytes, more than the {} bytes of memory that a node has", s.heap, s.limit)) }
 }
 
 fn apply(s: &mut Setting, name: &str, value: &str) -> Result<(), String> {
@@ -176,7 +187,7 @@ pub fn time(text: &str) -> Option<Time> {
 }
 
 fn bytes(text: &str) -> Option<u64> {
-    kumi_vm::memory_limits::parse_bytes(text).map(|n| n as u64)
+    kumi_budget::parse_bytes(text).map(|n| n as u64)
 }
 
 #[cfg(test)]

@@ -288,6 +288,7 @@ fn replayed(asked: &Asked) -> Result<Replayed, Failed> {
     let name = if file == "-" { "standard input".to_owned() } else { file.to_owned() };
     let text = read_text(file).map_err(|e| Failed::Work(format!("{name}: {e}")))?;
     let trace = Trace::parse(&text).map_err(|e| Failed::Work(format!("{name}:{}: {}", e.line, e.what)))?;
+    trace.check().map_err(|(task, why)| Failed::Work(format!("{name}:{}: {why}", Trace::line_of(&text, task))))?;
     Ok(Replayed { name, trace, setting, about: String::new() })
 }
 

@@ -83,7 +83,7 @@ impl Recording {
     /// # Errors
     /// What can't be read, and its line.
     pub fn parse(text: &str) -> Result<Recording, Wrong> {
-        let mut lines = text.split('\n').enumerate().map(|(i, l)| (i + 1, l)).filter(|(_, l)| !l.is_empty());
+        let mut lines = text.lines().enumerate().map(|(i, l)| (i + 1, l)).filter(|(_, l)| !l.is_empty());
         let wrong = |line, what| Wrong { line, what };
         match lines.next() {
             Some((_, l)) if l == kumi_record::HEAD => {}

@@ -77,22 +77,26 @@ pub struct Program {
 
 impl Program {
     pub fn new(trace: &Trace) -> Result<Program, Invalid> {
+        Program::build(trace).map_err(|(_, why)| why)
+    }
+    /// The same; what can't be replayed with the place of its task.
+    pub fn build(trace: &Trace) -> Result<Program, (usize, Invalid)> {
         if trace.nodes == 0 || trace.nodes > MAX_NODES {
-            return Err(Invalid::Nodes(trace.nodes));
+            return Err((0, Invalid::Nodes(trace.nodes)));
         }
         if trace.tasks.len() >= u32::MAX as usize {
-            return Err(Invalid::Large);
+            return Err((0, Invalid::Large));
         }
-        let node = |n: u32| if n < trace.nodes { Ok(n) } else { Err(Invalid::NoNode(n)) };
+        let node = |at: usize, n: u32| if n < trace.nodes { Ok(n) } else { Err((at, Invalid::NoNode(n))) };
         let (mut places, mut letters) = (HashMap::default(), Vec::new());
-        for task in &trace.tasks {
-            node(task.node)?;
+        for (at, task) in trace.tasks.iter().enumerate() {
+            node(at, task.node)?;
             for step in &task.steps {
                 if let Step::Send { message, to, bytes } = *step {
-                    node(to)?;
-                    let place = u32::try_from(letters.len()).map_err(|_| Invalid::Large)?;
+                    node(at, to)?;
+                    let place = u32::try_from(letters.len()).map_err(|_| (at, Invalid::Large))?;
                     if places.insert(message, place).is_some() {
-                        return Err(Invalid::SentTwice(message));
+                        return Err((at, Invalid::SentTwice(message)));
                     }
                     letters.push(Letter { to, bytes });
                 }
@@ -100,7 +104,7 @@ impl Program {
         }
         let mut awaited = vec![false; letters.len()];
         let mut jobs = Vec::with_capacity(trace.tasks.len());
-        for task in &trace.tasks {
+        for (at, task) in trace.tasks.iter().enumerate() {
             let mut ops = Vec::with_capacity(task.steps.len());
             for step in &task.steps {
                 ops.push(match *step {
@@ -110,12 +114,12 @@ impl Program {
                     Step::Release(b) => Op::Release(b),
                     Step::Send { message, .. } => Op::Send(places[&message]),
                     Step::Await(m) => {
-                        let place = *places.get(&m).ok_or(Invalid::NotSent(m))?;
+                        let place = *places.get(&m).ok_or((at, Invalid::NotSent(m)))?;
                         if letters[place as usize].to != task.node {
-                            return Err(Invalid::Elsewhere(m));
+                            return Err((at, Invalid::Elsewhere(m)));
                         }
                         if std::mem::replace(&mut awaited[place as usize], true) {
-                            return Err(Invalid::AwaitedTwice(m));
+                            return Err((at, Invalid::AwaitedTwice(m)));
                         }
                         Op::Await(place)
                     }

@@ -1,6 +1,6 @@
 //! The text form of a trace, version 1: [`Trace`] says what it is.
 
-use super::{Class, MAX_NODES, Step, Task, Trace};
+use super::{Class, Invalid, MAX_NODES, Program, Step, Task, Trace};
 use std::fmt::{self, Write};
 
 /// The first line.
@@ -27,10 +27,26 @@ impl std::error::Error for Wrong {}
 
 const NAMES: [(&str, Class); 3] = [("handler", Class::Handler), ("task", Class::Normal), ("spec", Class::Speculative)];
 
+/// What is said, with the numbers of its lines.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines().enumerate().map(|(i, l)| (i + 1, l)).filter(|(_, l)| !l.is_empty() && !l.starts_with('#'))
+}
+
 impl Trace {
+    /// Can it be replayed?
+    ///
+    /// # Errors
+    /// The place of the first task of which something can't, and why.
+    pub fn check(&self) -> Result<(), (usize, Invalid)> {
+        Program::build(self).map(drop)
+    }
+    /// The line of a text, from 1, that has the task at this place of the trace that was read from it.
+    pub fn line_of(text: &str, task: usize) -> usize {
+        lines(text).nth(2 + task).map_or(1, |(line, _)| line)
+    }
     /// Reads the text form. Memory is bounded by the text's length; whether it can be replayed is seen when it is.
     pub fn parse(text: &str) -> Result<Trace, Wrong> {
-        let mut lines = text.split('\n').enumerate().map(|(i, l)| (i + 1, l)).filter(|(_, l)| !l.is_empty() && !l.starts_with('#'));
+        let mut lines = lines(text);
         let wrong = |line, what| Wrong { line, what };
         match lines.next() {
             Some((_, HEAD)) => {}
@@ -130,6 +146,7 @@ mod tests {
         assert_eq!(trace.text(), text);
         let other = Trace::parse(&format!("\n# a remark\n{text}\n")).unwrap();
         assert_eq!(other, trace);
+        assert_eq!(Trace::parse(&text.replace('\n', "\r\n")).unwrap(), trace);
     }
     #[test]
     fn texts_that_are_no_traces() {

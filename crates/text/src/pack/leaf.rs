@@ -227,25 +227,38 @@ pub fn put_base64(out: &mut Vec<u8>, s: &[u8], count: super::Count) {
 }
 
 fn base64_line(out: &mut Vec<u8>, s: &[u8]) {
-    for part in s.chunks(3) {
-        let b = |i: usize| part.get(i).copied().unwrap_or(0) as u32;
-        let v = b(0) << 16 | b(1) << 8 | b(2);
-        for i in 0..4 {
-            out.push(if i <= part.len() { BASE64[(v >> (18 - 6 * i) & 63) as usize] } else { b'=' });
+    let letters = |[a, b, c]: [u8; 3]| {
+        let v = (a as usize) << 16 | (b as usize) << 8 | c as usize;
+        [BASE64[v >> 18], BASE64[v >> 12 & 63], BASE64[v >> 6 & 63], BASE64[v & 63]]
+    };
+    let (groups, rest) = s.as_chunks::<3>();
+    for group in groups {
+        out.extend_from_slice(&letters(*group));
+    }
+    match *rest {
+        [a] => {
+            let [x, y, ..] = letters([a, 0, 0]);
+            out.extend_from_slice(&[x, y, b'=', b'=']);
         }
+        [a, b] => {
+            let [x, y, z, _] = letters([a, b, 0]);
+            out.extend_from_slice(&[x, y, z, b'=']);
+        }
+        _ => {}
     }
 }
 
-fn base64_value(b: u8) -> Option<u32> {
-    Some(match b {
-        b'A'..=b'Z' => b - b'A',
-        b'a'..=b'z' => b - b'a' + 26,
-        b'0'..=b'9' => b - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    } as u32)
-}
+/// Letters' values; [`NO_LETTER`] for what is none.
+static BASE64_VALUES: [u8; 256] = {
+    let mut values = [NO_LETTER; 256];
+    let mut i = 0;
+    while i < 64 {
+        values[BASE64[i] as usize] = i as u8;
+        i += 1;
+    }
+    values
+};
+const NO_LETTER: u8 = 0x80;
 
 /// `m`: `strict` for count 0. Otherwise letters outside the alphabet are skipped.
 ///
@@ -263,12 +276,27 @@ pub fn get_base64(s: &[u8], strict: bool) -> Result<Vec<u8>, &'static str> {
     } else {
         s
     };
-    for &b in body {
-        match base64_value(b) {
-            Some(v) => acc = acc << 6 | v,
-            None if strict => return Err(BAD),
-            None if b == b'=' && n >= 2 => break,
-            None => continue,
+    let value = |b: u8| BASE64_VALUES[b as usize];
+    let mut at = 0;
+    while let Some(&b) = body.get(at) {
+        // Groups of four letters, as nearly all are.
+        if n == 0
+            && let Some(&[a, b, c, d]) = body[at..].first_chunk()
+        {
+            let [a, b, c, d] = [value(a), value(b), value(c), value(d)].map(u32::from);
+            if (a | b | c | d) & NO_LETTER as u32 == 0 {
+                let [_, group @ ..] = (a << 18 | b << 12 | c << 6 | d).to_be_bytes();
+                out.extend_from_slice(&group);
+                at += 4;
+                continue;
+            }
+        }
+        at += 1;
+        match value(b) {
+            NO_LETTER if strict => return Err(BAD),
+            NO_LETTER if b == b'=' && n >= 2 => break,
+            NO_LETTER => continue,
+            v => acc = acc << 6 | v as u32,
         }
         n += 1;
         if n == 4 {

@@ -1,6 +1,7 @@
 //! How much memory the heap may take when `KUMI_HEAP_MAX` does not say: the machine's, or what the control
 //! group or `ulimit -v` leaves of it, whichever is least.
 
+use kumi_budget::parse_bytes;
 use kumi_sched::{ControlGroup, control_groups};
 use std::sync::OnceLock;
 
@@ -56,18 +57,6 @@ fn address_space() -> Option<usize> {
     Some((left / 2).max(8 << 20))
 }
 
-/// A size with an optional K, M or G.
-pub fn parse_bytes(v: &str) -> Option<usize> {
-    let v = v.trim();
-    let (digits, unit) = match v.chars().last()?.to_ascii_uppercase() {
-        'K' => (&v[..v.len() - 1], 1 << 10),
-        'M' => (&v[..v.len() - 1], 1 << 20),
-        'G' => (&v[..v.len() - 1], 1 << 30),
-        _ => (v, 1),
-    };
-    digits.parse::<usize>().ok()?.checked_mul(unit)
-}
-
 /// Gives back the pages of the program file that starting up has needed: constants (the prelude's index and texts,
 /// tables), which makes a program that waits 2.5 MB smaller for 0.7 ms, and code (the parser's, the compiler's), 1.2 MB for
 /// some 50 page faults and 0.3 to 0.6 ms. What the program that runs now uses comes again from the system's cache.
@@ -104,9 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_limits() {
-        assert_eq!((parse_bytes("64M"), parse_bytes(" 1g "), parse_bytes("12")), (Some(64 << 20), Some(1 << 30), Some(12)));
-        assert_eq!((parse_bytes("x"), parse_bytes(""), parse_bytes("99999999999999999999G")), (None, None, None));
+    fn limits() {
         assert_eq!((parse_limit("max\n"), parse_limit("1073741824\n")), (None, Some(1 << 30)));
         assert_eq!(parse_limit("9223372036854771712"), None);
         assert!(limit(None).is_none_or(|(n, bound)| n > 0 && bound >= n));

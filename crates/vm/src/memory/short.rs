@@ -44,6 +44,18 @@ impl Cx {
     pub fn look_for_room(&mut self) -> Result<(), Exit> {
         if kumi_budget::is_over() { Err(self.out_of_room()) } else { Ok(()) }
     }
+    /// For a native that is about to make a task, and has changed nothing yet.
+    ///
+    /// # Errors
+    /// There is no memory for more tasks: the native returns this.
+    pub fn look_for_task_room(&mut self) -> Result<(), Exit> {
+        if self.is_without_task_room() { Err(self.out_of_room()) } else { Ok(()) }
+    }
+    /// Would that fail?
+    #[inline]
+    pub(crate) fn is_without_task_room(&self) -> bool {
+        self.heap.shared().is_full() || kumi_budget::is_over()
+    }
     fn want_room(&mut self) -> Exit {
         self.room_wanted = true;
         self.room_asked += 1;

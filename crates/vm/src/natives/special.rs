@@ -122,7 +122,12 @@ impl Cx {
             }
             Special::ThreadNew => {
                 let init = self.find_method(self.k.thread, sym::INITIALIZE);
-                let plain = r.recv == self.k.thread.val() && init != NO_METHOD && self.methods[init as usize].builtin;
+                // A Ractor knows its threads, and a native that finds no room is called again: both are the prelude's affair.
+                let plain = r.recv == self.k.thread.val()
+                    && init != NO_METHOD
+                    && self.methods[init as usize].builtin
+                    && !self.task.is_isolated()
+                    && !self.is_without_task_room();
                 if plain && !r.block.is_nil() {
                     let b = self.block_value(r.block);
                     if b.as_proc().is_some() {

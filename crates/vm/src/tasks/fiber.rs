@@ -13,6 +13,9 @@ use kumi_heap::*;
 /// `target` of the Unwind cell that ends a fiber, not its thread.
 pub(crate) const KILL_FIBER: Value = Value::fix(-2);
 
+/// Most fibers that resume each other: a recursion through them ends there, as one through methods does.
+const MOST_NESTED: u32 = 100_000;
+
 impl Cx {
     /// Where control goes when the running fiber is left for good or by `Fiber.yield`.
     pub fn fiber_returns_to(&mut self) -> u64 {
@@ -48,6 +51,10 @@ impl Cx {
             f.scheduled = on;
         }
     }
+    /// Has the running task been resumed through so many that none may begin below it?
+    pub fn is_deepest(&self) -> bool {
+        self.task.depth() >= MOST_NESTED
+    }
     /// Ends the native: control goes to another task of the thread, with a value or an exception.
     pub fn hand_over(&mut self, to: u64, v: Result<Value, Value>) -> Exit {
         self.switch_to = Some((to, v));
@@ -56,8 +63,9 @@ impl Cx {
     /// The running task resumes the fiber `t`, which may be: it is to be handed over to.
     #[inline]
     pub fn resumes(&mut self, mut t: TaskPtr) {
+        let depth = self.task.depth() + 1;
         if let Some(f) = t.as_fiber_mut() {
-            f.resumer = Some(self.task.id);
+            (f.resumer, f.depth) = (Some(self.task.id), depth);
         }
         self.task.resumed = Some(Resumed { fiber: t.id, killed: false });
         self.task.beside.set_state(State::Resuming);
@@ -78,6 +86,10 @@ impl Task {
     /// The fiber that it resumed and waits for.
     pub fn resumed_fiber(&self) -> Option<u64> {
         self.resumed.map(|r| r.fiber)
+    }
+    /// How many resumed each other down to it; 0: a thread's first task.
+    fn depth(&self) -> u32 {
+        self.as_fiber().map_or(0, |f| f.depth)
     }
     /// Was it resumed, and not left since?
     pub fn is_resumed(&self) -> bool {

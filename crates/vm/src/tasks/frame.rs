@@ -207,7 +207,11 @@ impl Cx {
             let extent = if self.task.stack.capacity() > STRESS_WALK { self.task.stack.capacity() } else { self.extent() };
             self.task.stack.grow_stressed(off + up, extent, max, &self.stack_sizes, d)
         } else {
-            self.task.stack.grow(off + up, max, &self.stack_sizes)
+            let before = self.task.stack.small_bytes();
+            let room = self.task.stack.grow(off + up, max, &self.stack_sizes);
+            // Thousands of tasks that grow are looked at before all of them have.
+            self.heap.spend(self.task.stack.small_bytes().saturating_sub(before));
+            room
         };
         self.stack_moved(off);
         room

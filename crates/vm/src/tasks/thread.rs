@@ -48,7 +48,7 @@ impl Payload for ThreadObj {
         m.code(self.code);
     }
     fn bytes(&self) -> usize {
-        80
+        80 + if self.life.load(Relaxed) == ALIVE { task_bytes() } else { 0 }
     }
 }
 
@@ -193,7 +193,7 @@ impl Cx {
             t.id.store(task.id, Relaxed);
             t.life.store(ALIVE, Release);
         }
-        self.heap.charge(task_bytes());
+        self.heap.spend(task_bytes());
         let first = self.tasks.threads.fetch_add(1, Relaxed) == 0;
         self.sched().push(self.worker, task.id, false);
         self.start_workers();
@@ -214,6 +214,7 @@ impl Cx {
     }
 }
 
-fn task_bytes() -> usize {
+/// Bytes of a task whose stack is small.
+pub(crate) fn task_bytes() -> usize {
     size_of::<crate::tasks::task::Task>() + 256
 }

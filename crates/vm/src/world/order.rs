@@ -6,7 +6,44 @@
 
 use crate::Cx;
 use kumi_heap::{ClassData, ClassObj, Gc};
+use rustc_hash::FxHashSet;
 use std::sync::atomic::Ordering::*;
+
+/// Which modules stand in a part of an order.
+enum Members {
+    Few(Vec<Gc<ClassObj>>),
+    /// By their values' bits.
+    Many(FxHashSet<u64>),
+}
+
+impl Members {
+    /// Beyond so many a set is quicker.
+    const FEW: usize = 16;
+
+    fn of(list: &[Gc<ClassObj>]) -> Members {
+        if list.len() <= Members::FEW { Members::Few(list.to_vec()) } else { Members::many(list) }
+    }
+    fn many(list: &[Gc<ClassObj>]) -> Members {
+        Members::Many(list.iter().map(|m| m.val().bits()).collect())
+    }
+    fn has(&self, m: &Gc<ClassObj>) -> bool {
+        match self {
+            Members::Few(list) => list.contains(m),
+            Members::Many(set) => set.contains(&m.val().bits()),
+        }
+    }
+    fn add(&mut self, m: Gc<ClassObj>) {
+        match self {
+            Members::Few(list) => {
+                list.push(m);
+                if list.len() > Members::FEW {
+                    *self = Members::many(list);
+                }
+            }
+            Members::Many(set) => drop(set.insert(m.val().bits())),
+        }
+    }
+}
 
 impl Cx {
     /// Computes the mro of a new class and registers it with its parents.
@@ -42,29 +79,37 @@ impl Cx {
         let (ahead, included) = at.map_or((&[][..], &[][..]), |p| (&before[..p], &before[p + 1..]));
         let upper: Vec<Gc<ClassObj>> = c.data.superclass.map(|s| s.data.mro.clone()).unwrap_or_default();
         let mut out: Vec<Gc<ClassObj>> = Vec::with_capacity(upper.len() + 4);
-        for p in c.data.prepends.iter() {
-            // What it includes comes with it, later only if it does not stand further up. What is there keeps its place.
-            let new = !ahead.contains(p);
-            let mut at = 0;
-            for m in p.data.mro.iter() {
-                if let Some(there) = out.iter().position(|x| x == m) {
-                    at = there + 1;
-                } else if new || ahead.contains(m) || !upper.contains(m) {
-                    out.insert(at, *m);
-                    at += 1;
+        if !(c.data.prepends.is_empty() && c.data.includes.is_empty()) {
+            let (ahead, included, above) = (Members::of(ahead), Members::of(included), Members::of(&upper));
+            let mut prepended = Members::Few(Vec::new());
+            for p in c.data.prepends.iter() {
+                // What it includes comes with it, later only if it does not stand further up. What is there keeps its place.
+                let new = !ahead.has(p);
+                let mut at = 0;
+                for m in p.data.mro.iter() {
+                    if prepended.has(m) {
+                        at = out.iter().position(|x| x == m).map_or(at, |there| there + 1);
+                    } else if new || ahead.has(m) || !above.has(m) {
+                        out.insert(at, *m);
+                        prepended.add(*m);
+                        at += 1;
+                    }
                 }
             }
-        }
-        let prepended = out.len();
-        out.push(c);
-        for i in c.data.includes.iter().rev() {
-            let new = !included.contains(i);
-            for m in i.data.mro.iter() {
-                let stays = included.contains(m) || !upper.contains(m) && !(new && out[..prepended].contains(m));
-                if stays && !out[prepended..].contains(m) {
-                    out.push(*m);
+            out.push(c);
+            let mut below = Members::Few(vec![c]);
+            for i in c.data.includes.iter().rev() {
+                let new = !included.has(i);
+                for m in i.data.mro.iter() {
+                    let stays = included.has(m) || !above.has(m) && !(new && prepended.has(m));
+                    if stays && !below.has(m) {
+                        out.push(*m);
+                        below.add(*m);
+                    }
                 }
             }
+        } else {
+            out.push(c);
         }
         let own = out.len();
         out.extend(upper);

@@ -8,6 +8,7 @@ use crate::doors::*;
 use crate::tasks::outcome::Onward;
 use crate::tasks::outcome::Outcome;
 use crate::tasks::task::{Fiber, First, Role, State, Task, TaskPtr};
+use crate::tasks::thread::task_bytes;
 use kumi_heap::*;
 use std::sync::atomic::Ordering::*;
 
@@ -53,13 +54,16 @@ impl Cx {
     /// FiberError when there are too many.
     pub fn new_fiber(&mut self, start: Call) -> Result<TaskPtr, Exit> {
         // What it starts with stays its thread's (`note_recent`).
-        let role = Role::Fiber(Fiber { first: self.root.id, resumer: None, nonblocking: true });
+        let role = Role::Fiber(Fiber { first: self.root.id, resumer: None, depth: 0, nonblocking: true });
         let mut t = Box::new(Task::new(role, Some(Box::new(start))));
         t.thread = self.task.thread;
         t.pinned = self.root.pinned;
         self.inherit(&mut t);
         match self.tasks.insert(t) {
-            Some(p) => Ok(p),
+            Some(p) => {
+                self.heap.spend(task_bytes());
+                Ok(p)
+            }
             None => Err(self.raise_msg(self.k.fiber_error, "can't alloc fiber: too many fibers")),
         }
     }

@@ -19,6 +19,8 @@ pub(super) enum Kind {
 
 /// Slots from which a stack has pages of its own (64 KiB).
 const MAP_FROM: usize = 1 << 13;
+/// Slots from which a stack counts by itself (1 KiB); a smaller one counts with its task.
+pub(super) const COUNT_FROM: usize = 1 << 7;
 const WORD: usize = std::mem::size_of::<Value>();
 pub(super) const PAGE: usize = 4096;
 
@@ -47,7 +49,14 @@ pub(super) fn take(cap: usize, budget: usize) -> Option<(*mut Value, Kind)> {
     }
     // SAFETY: the size is not zero.
     let p = unsafe { alloc(layout(cap)) };
+    if !p.is_null() {
+        kumi_budget::small_stack_resized(0, counted(cap));
+    }
     (!p.is_null()).then_some((p as *mut Value, Kind::Small))
+}
+/// Bytes of a small stack of `cap` slots that count by themselves.
+fn counted(cap: usize) -> usize {
+    if cap < COUNT_FROM { 0 } else { cap * WORD }
 }
 
 /// Anonymous pages, or None when the system has none (or no more mappings).
@@ -72,8 +81,11 @@ pub(super) fn map(len: usize) -> Option<*mut Value> {
 /// `mem`, `cap` and `kind` are those of a block that `take` or `stress::take` gave, and it is used no more.
 pub(super) unsafe fn give(mem: *mut Value, cap: usize, kind: Kind) {
     match kind {
-        // SAFETY: as the caller says.
-        Kind::Small => unsafe { dealloc(mem as *mut u8, layout(cap)) },
+        Kind::Small => {
+            kumi_budget::small_stack_resized(counted(cap), 0);
+            // SAFETY: as the caller says.
+            unsafe { dealloc(mem as *mut u8, layout(cap)) }
+        }
         Kind::Mapped => {
             let len = pages(cap);
             kumi_budget::stack_resized(len, 0);

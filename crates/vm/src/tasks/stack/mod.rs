@@ -122,6 +122,14 @@ impl Stack {
     pub fn bytes(&self) -> usize {
         self.cap as usize * 8
     }
+    /// Bytes it takes that count with its task, not by themselves.
+    pub fn bytes_of_task(&self) -> usize {
+        if (self.cap as usize) < memory::COUNT_FROM { self.bytes() } else { 0 }
+    }
+    /// Bytes it takes by itself while it has no pages of its own.
+    pub fn small_bytes(&self) -> usize {
+        if self.kind == Kind::Small { self.bytes() - self.bytes_of_task() } else { 0 }
+    }
     /// The live part of the stack: `extent` slots.
     pub fn slots(&self, extent: usize) -> &[Value] {
         // SAFETY: mem has cap slots; those below the extent of live frames are initialised.

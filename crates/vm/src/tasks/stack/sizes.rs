@@ -1,11 +1,12 @@
 //! How large stacks are: what the environment says, with silly values put right.
 
+use kumi_budget::parse_bytes;
 use std::str::FromStr;
 
 /// Slots (words) in a byte count's terms.
 const WORD: usize = 8;
 /// Slots a thread's or fiber's stack may have at most by default: 4 MiB, some 58,000 levels of a plain
-/// method or 13,000 of an iterator's block, where CRuby has 10,000 and 7,000.
+/// method or 18,700 of an iterator's block, where CRuby has 10,000 and 7,000.
 const DEFAULT_MAX: usize = 1 << 19;
 /// The least maximum: below it not even an exception could be reported (16 KiB).
 const LEAST_MAX: usize = 2048;
@@ -40,10 +41,9 @@ impl StackSizes {
         StackSizes::from(|name| std::env::var(name).ok())
     }
     fn from(get: impl Fn(&str) -> Option<String>) -> StackSizes {
-        let bytes = |name: &str, default: usize, least: usize| match get(name).map(|v| number::<i128>(&v)) {
-            None | Some(None) => default,
-            Some(Some(n)) if n <= 0 => default,
-            Some(Some(n)) => usize::try_from(n).map_or(MOST, |n| n.div_ceil(WORD)).clamp(least, MOST),
+        let bytes = |name: &str, default: usize, least: usize| match get(name).and_then(|v| size(&v)) {
+            None | Some(0) => default,
+            Some(n) => n.div_ceil(WORD).clamp(least, MOST),
         };
         let thread_max = bytes("RUBY_THREAD_VM_STACK_SIZE", DEFAULT_MAX, LEAST_MAX);
         let fiber_max = bytes("RUBY_FIBER_VM_STACK_SIZE", DEFAULT_MAX, LEAST_MAX);
@@ -58,9 +58,9 @@ impl StackSizes {
             seed: k,
         }
     }
-    /// A limit of the whole runtime's memory limits that of all stacks.
+    /// A limit of the whole runtime's memory limits that of all stacks: to a quarter, but to no less than one stack may have by default.
     pub fn limit_memory(&mut self, bytes: usize) {
-        self.budget = (bytes / 4).max(64 << 20);
+        self.budget = (bytes / 4).max(DEFAULT_MAX * WORD);
     }
     /// Most slots of a thread's first task, or of a fiber.
     #[inline]
@@ -69,11 +69,14 @@ impl StackSizes {
     }
 }
 
-/// The number a text begins with.
-fn number<T: FromStr>(s: &str) -> Option<T> {
+/// Bytes that a text names. More than there can be are as many as there can be.
+fn size(s: &str) -> Option<usize> {
     let s = s.trim();
-    let end = s.char_indices().find(|(i, c)| !(c.is_ascii_digit() || *i == 0 && *c == '-')).map_or(s.len(), |(i, _)| i);
-    s[..end].parse().ok()
+    parse_bytes(s).or_else(|| (!s.is_empty() && s.bytes().all(|b| b.is_ascii_digit())).then_some(usize::MAX))
+}
+/// The number that a text is.
+fn number<T: FromStr>(s: &str) -> Option<T> {
+    s.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -91,13 +94,12 @@ mod tests {
         let s =
             sizes(&[("RUBY_THREAD_VM_STACK_INITIAL_SIZE", "1"), ("RUBY_THREAD_VM_STACK_SIZE", "1"), ("RUBY_FIBER_VM_STACK_SIZE", "20001")]);
         assert_eq!((s.first, s.thread_max, s.fiber_max), (LEAST_FIRST, LEAST_MAX, 2504));
-        for silly in ["", "-5", "0", "x", "many"] {
+        for silly in ["", "-5", "0", "x", "many", "8Q", "8 MB", "1e6", "M", "é"] {
             assert_eq!(sizes(&[("RUBY_THREAD_VM_STACK_SIZE", silly)]).thread_max, DEFAULT_MAX, "{silly}");
         }
-        let s = sizes(&[
-            ("RUBY_THREAD_VM_STACK_SIZE", "99999999999999999999999999"),
-            ("RUBY_THREAD_VM_STACK_INITIAL_SIZE", "99999999999999999999"),
-        ]);
+        let s = sizes(&[("RUBY_THREAD_VM_STACK_SIZE", "8M"), ("RUBY_FIBER_VM_STACK_SIZE", " 64k ")]);
+        assert_eq!((s.thread_max, s.fiber_max), (1 << 20, 1 << 13));
+        let s = sizes(&[("RUBY_THREAD_VM_STACK_SIZE", "999999999G"), ("RUBY_THREAD_VM_STACK_INITIAL_SIZE", "9999999999999999999")]);
         assert!(s.thread_max >= MOST && s.thread_max < u32::MAX as usize);
         assert_eq!(s.first, DEFAULT_MAX, "never more than a fiber may have");
     }

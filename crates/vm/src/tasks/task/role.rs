@@ -106,6 +106,8 @@ pub(crate) struct Fiber {
     pub first: u64,
     /// The task that resumed it, until it is left by `Fiber.yield` or for good.
     pub resumer: Option<u64>,
+    /// How many resumed each other down to it when it was last resumed.
+    pub depth: u32,
     /// Its waits go to the thread's fiber scheduler, if there is one.
     pub nonblocking: bool,
 }

@@ -28,7 +28,7 @@ impl kumi_heap::Payload for TaskRef {
         self.own.is_some()
     }
     fn bytes(&self) -> usize {
-        64 + self.own.as_ref().map_or(0, |(t, _)| size_of::<Task>() + t.stack.capacity() * 8)
+        64 + self.own.as_ref().map_or(0, |(t, _)| size_of::<Task>() + t.stack.bytes_of_task())
     }
 }
 
