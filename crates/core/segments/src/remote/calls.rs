@@ -670,10 +670,17 @@ fn result(cx: &mut Cx, d: &CallData, r: Ended, whole: Value, none: Value, large:
         Err(e) => Err(trouble(cx, e, d)),
     }
 }
+/// Is this program no node any more?
+fn has_left(cx: &mut Cx) -> bool {
+    cx.shared_state::<Here>().0.lock().is_none()
+}
 fn trouble(cx: &mut Cx, e: Trouble, d: &CallData) -> Exit {
     let node = d.owner.to_string();
     let (class, msg) = match e {
         Trouble::Failure(Failure::Refused(r)) => return refused(cx, r, d),
+        Trouble::Failure(Failure::Unknown) | Trouble::Lost(_) if matches!(d.owner, Owner::Node(..)) && has_left(cx) => {
+            ("Kumihimo::Segments::NodeLost", format!("this node left before {node} had answered: the call may have been done or not"))
+        }
         Trouble::Failure(Failure::TimedOut) => ("Kumihimo::Segments::TimeoutError", format!("{node} did not answer in time")),
         Trouble::Failure(Failure::Unknown) => {
             ("Kumihimo::Segments::NodeLost", format!("{node} was lost: the call may have been done or not"))
