@@ -381,12 +381,17 @@ class Hash
   def dig(key, second = __undef, *rest)
     v = KumiSys.hash_aref(self, key)
     return v if __undef?(second) || __same(v, nil)
-    KumiSys.check_dig(v)
-    case __ary_len(rest)
-    when 0 then v.__send__(:dig, second)
-    when 1 then v.__send__(:dig, second, __ary_at(rest, 0))
-    else v.__send__(:dig, second, *__rest(rest))
+    n = __ary_len(rest)
+    at = 0
+    # Down through Hashes as they are; what else is dug in digs itself.
+    while __is_a(v, Hash) && __builtin(v, :dig)
+      v = KumiSys.hash_aref(v, second)
+      return v if at == n || __same(v, nil)
+      second = __ary_at(rest, at)
+      at += 1
     end
+    KumiSys.check_dig(v)
+    at == n ? v.__send__(:dig, second) : v.__send__(:dig, second, *__rest(__ary_part(rest, at, n - at)))
   end
 
   def key(value)
