@@ -37,7 +37,7 @@ mod unasked;
 pub use account::{Account, Charged};
 pub use group::{resident, set_group, watch};
 pub use grow::Grow;
-pub use reserve::{has_little, hold, is_pressed, is_tight, make_way, release, restore, take_pressed};
+pub use reserve::{has_little, hold, is_pressed, is_tight, make_way, release, restore, share_arena, take_pressed};
 pub use unasked::taken;
 
 use account::{PROCESS, current};

@@ -38,6 +38,15 @@ pub fn hold(bytes: usize) {
     let _ = SIZE.compare_exchange(0, (bytes / 64).clamp(4 << 20, 32 << 20), Relaxed, Relaxed);
     restore();
 }
+/// Has all threads share one arena of the C library's allocator, of which each would else have its own: 64 MB of addresses. For a process whose
+/// address space is bounded, before it has threads; our own memory comes from elsewhere.
+pub fn share_arena() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: sets a parameter of `malloc`; it takes a number and keeps it.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
 /// Gives one part back to the system. False: there is none.
 pub fn release() -> bool {
     let bytes = SIZE.load(Relaxed);

@@ -141,7 +141,11 @@ fn on_a_deep_stack(settings: Settings) -> i32 {
             }
         }
     }));
-    let stack = kumi_budget::address_space_limit().map_or(STACK, |most| STACK.min(most / 8).max(8 << 20));
+    let space = kumi_budget::address_space_limit();
+    if space.is_some() {
+        kumi_budget::share_arena();
+    }
+    let stack = space.map_or(STACK, |most| STACK.min(most / 8).max(8 << 20));
     // Signals are for the interpreter's thread, whose waits they end: this one only waits for it to end.
     let held = kumi_core_system::hold();
     let process = std::process::id();
