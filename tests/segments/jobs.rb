@@ -95,6 +95,8 @@ class Often < Kumihimo::Job
 end
 2.times { Jobs.cron("0 0 29 2 *", Often, "each leap day") }
 tell("waits") { Jobs.schedules.map { |s| stat = Jobs.store.stat(s.key); [s.to_s, stat[:segments], stat[:delayed]] } }
+%w[a b].each { |last| Jobs.cron("0 0 29 2 *", Often, "x" * 600 + last) }
+tell("long ones") { Jobs.schedules.map { |s| Jobs.store.stat(s.key)[:delayed] } }
 tell("no line") { Jobs.cron("* *", Often) }
 tell("no job") { Jobs.cron("* * * * *", String) }
 tell("no store") { Jobs.store = "jobs.db" }

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "digest"
+
 module Kumihimo
   module Jobs
     # The workers of one process.
@@ -246,8 +248,12 @@ module Kumihimo
         @job_name = job
         @arguments = arguments
         @options = options
-        @key = "#{CRON}#{job} #{cron} #{[arguments, options].inspect if arguments.any? || options.any?}".strip[0, 500].freeze
+        @key = short("#{CRON}#{job} #{cron} #{[arguments, options].inspect if arguments.any? || options.any?}".strip).freeze
       end
+
+      # A key has a bound; what is cut off still tells two lines apart.
+      def short(text) = text.size <= 500 ? text : "#{text[0, 460]} #{Digest::SHA256.hexdigest(text)[0, 32]}"
+      private :short
 
       def parallel = 1
       def job = Jobs.class_of(@job_name) || raise(Error, "#{@job_name} is no class of jobs here")
