@@ -1,5 +1,5 @@
-# What measuring commands have kept: results of experiments by command and name, of the full runs (bench/NAME/results) where there are any, else of
-# quick ones (bench/compare/quick/NAME). Nothing else is a source of figures for the page.
+# What measuring commands have kept: results of experiments by command and name, in bench/NAME/results. Nothing else is a source of figures for the
+# page, but folders that it is told of.
 require "json"
 
 module Compare
@@ -10,7 +10,6 @@ module Compare
 
   class Kept
     ROOT = File.expand_path("../..", __dir__)
-    PLACES = ["bench/%s/results", "bench/compare/quick/%s"].freeze
 
     attr_reader :used
 
@@ -30,7 +29,7 @@ module Compare
 
     # What bench/run has written with --json, as a result of the same kind.
     def programs
-      file = [*@folders.map { |f| File.join(f, "run.json") }, *%w[bench/results/run.json bench/compare/quick/run.json].map { |f| File.join(ROOT, f) }].find { |f| File.exist?(f) } or return
+      file = [*@folders.map { |f| File.join(f, "run.json") }, File.join(ROOT, "bench/results/run.json")].find { |f| File.exist?(f) } or return
       told = JSON.parse(File.read(file))
       @programs ||= Result.new("", "", told["rows"], told["machine"], told["commit"], told["date"], told["load"], told["rounds"].to_i < 3)
     end
@@ -38,8 +37,7 @@ module Compare
     private
 
     def found(bench, experiment)
-      folders = @folders.map { |f| File.join(f, bench) } + PLACES.map { |p| File.join(ROOT, format(p, bench)) }
-      file = folders.map { |f| File.join(f, "experiments", "#{experiment}.json") }.find { |f| File.exist?(f) } or return
+      file = [*@folders.map { |f| File.join(f, bench) }, File.join(ROOT, "bench", bench, "results")].map { |f| File.join(f, "experiments", "#{experiment}.json") }.find { |f| File.exist?(f) } or return
       kept = JSON.parse(File.read(file))
       return if kept["failed"]
       Result.new(bench, experiment, kept["data"][experiment], kept["machine"], kept["commit"], kept["date"], kept["load"].join(" to "), kept["quick"])
