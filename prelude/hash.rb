@@ -2,6 +2,18 @@
 # is Ruby code. Natives (crates/core/collection/src/hash.rs) handle plain keys and
 # come here for the rest.
 module KumiSys
+  # Down through Hashes as they are; what else is dug in digs itself.
+  def self.dig_far(v, keys)
+    at = 0
+    while __is_a(v, Hash) && __builtin(v, :dig)
+      v = hash_aref(v, __ary_at(keys, at))
+      at += 1
+      return v if at == __ary_len(keys) || __same(v, nil)
+    end
+    check_dig(v)
+    v.__send__(:dig, *__rest(__ary_part(keys, at, __ary_len(keys) - at)))
+  end
+
   # The hash value of a key as an Integer, by its own method.
   def self.key_hash(key)
     n = key.__send__(:hash)
@@ -381,17 +393,15 @@ class Hash
   def dig(key, second = __undef, *rest)
     v = KumiSys.hash_aref(self, key)
     return v if __undef?(second) || __same(v, nil)
-    n = __ary_len(rest)
-    at = 0
-    # Down through Hashes as they are; what else is dug in digs itself.
-    while __is_a(v, Hash) && __builtin(v, :dig)
-      v = KumiSys.hash_aref(v, second)
-      return v if at == n || __same(v, nil)
-      second = __ary_at(rest, at)
-      at += 1
+    case __ary_len(rest)
+    when 0
+      KumiSys.check_dig(v)
+      v.__send__(:dig, second)
+    when 1
+      KumiSys.check_dig(v)
+      v.__send__(:dig, second, __ary_at(rest, 0))
+    else KumiSys.dig_far(v, [second, *__rest(rest)])
     end
-    KumiSys.check_dig(v)
-    at == n ? v.__send__(:dig, second) : v.__send__(:dig, second, *__rest(__ary_part(rest, at, n - at)))
   end
 
   def key(value)

@@ -19,7 +19,8 @@ begin
 rescue ArgumentError => e
   puts e.message
 end
-n = 100_000
+# A collection at each safepoint looks at all of it.
+n = ENV["KUMI_GC_STRESS"] ? 500 : 100_000
 deep = {}
 n.times { deep = { a: deep } }
 p deep.dig(*([:a] * n)), deep.dig(*([:a] * n), :b, :c)
