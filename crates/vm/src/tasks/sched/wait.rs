@@ -153,7 +153,12 @@ impl Cx {
         }
         {
             let order = self.tasks.lock();
-            if self.has_due_interrupt(true) || !self.tasks.begin_wait(t, &order) {
+            let interrupted = self.has_due_interrupt(true);
+            if interrupted && !t.beside.is_woken() {
+                // It does not wait: who has its ticket finds that wait over, and wakes another.
+                self.tasks.end_wait(t, false, &order);
+            }
+            if interrupted || !self.tasks.begin_wait(t, &order) {
                 // What it wants to wait for has come already.
                 drop(order);
                 self.record_needs_no_wait(t);
