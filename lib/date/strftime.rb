@@ -12,7 +12,9 @@ class Date
   # Formats that were used, as literal texts and directives: what a directive is as a whole, its flags, width, colons and letter.
   PIECES = {}
   MOST_PIECES = 100
-  private_constant :PIECES, :MOST_PIECES
+  # Letters of a format that is kept.
+  LONGEST = 200
+  private_constant :PIECES, :MOST_PIECES, :LONGEST
 
   def to_s = __iso_date
   def iso8601 = __iso_date
@@ -43,20 +45,14 @@ class Date
 
   def __pieces(format)
     pieces = []
-    rest = format
-    until rest.empty?
-      m = /%([-0^#_]*)(\d+)?(:{0,3})(?:E(?=[CcXxYy])|O(?=[deHkIlmMSuUVwWy]))?([a-zA-Z%+])/.match(rest)
-      text = m ? m.pre_match : rest
-      pieces << text.freeze unless text.empty?
-      break unless m
-      width = m[2]&.to_i
+    format.scan(/%([-0^#_]*)(\d+)?((?::{1,3}(?=z))?)(?:E(?=[CcXxYy])|O(?=[deHkIlmMSuUVwWy]))?([a-zA-Z%+])|[^%]+|%/) do
+      whole, flags, width, colons, letter = $&, $1, $2&.to_i, $3, $4
       raise Errno::ERANGE, "Numerical result out of range" if width && width > 1 << 24
-      pieces << [m[0].freeze, m[1].freeze, width, m[3].size, m[4].freeze].freeze
-      rest = m.post_match
+      pieces << (letter ? [whole, flags, width, colons.size, letter].each(&:freeze).freeze : whole.freeze)
     end
-    pieces.freeze
+    return pieces if format.size > LONGEST
     PIECES.clear if PIECES.size >= MOST_PIECES
-    PIECES[format.dup.freeze] = pieces
+    PIECES[format.dup.freeze] = pieces.freeze
   end
 
   def __iso_date
@@ -71,9 +67,6 @@ class Date
   private_constant :COMPOSED
 
   def __directive(whole, flags, width, colons, name)
-    if colons > 0 && name != "z"
-      return whole
-    end
     case name
     when "Y" then __number(year, flags, width, year < 0 ? 5 : 4, "0")
     when "C" then __number(year.div(100), flags, width, 2, "0")

@@ -54,21 +54,16 @@ class Date
     # one takes its fixed width only.
     STEPS = {}
     MOST_STEPS = 100
-    private_constant :STEPS, :MOST_STEPS
+    # Letters of a format that is kept.
+    LONGEST = 200
+    private_constant :STEPS, :MOST_STEPS, :LONGEST
 
     def steps(format)
       steps = []
-      rest = format
-      until rest.empty?
-        if (m = /\A%(?:[EO]?)(?::{0,3})([a-zA-Z%+])/.match(rest))
-          rest = m.post_match
-          steps << [m[1].freeze, rest.match?(/\A(?:\d|%[EO]?[CDdeFGgHIjkLlMmNQRrSsTUuVvWwXxYy])/)].freeze
-        else
-          letter = rest[0]
-          steps << (letter.match?(/\s/) ? :space : letter.freeze)
-          rest = rest[1..]
-        end
+      format.scan(/%(?:[EO]?)(?::{0,3})([a-zA-Z%+])(?:(?=(\d|%[EO]?[CDdeFGgHIjkLlMmNQRrSsTUuVvWwXxYy]))|)|(\s)|./m) do
+        steps << ($1 ? [$1.freeze, !!$2].freeze : $3 ? :space : $&.freeze)
       end
+      return steps if format.size > LONGEST
       STEPS.clear if STEPS.size >= MOST_STEPS
       STEPS[format.dup.freeze] = steps.freeze
     end

@@ -6,9 +6,9 @@
 //! and memory that was never used is never touched. Nothing outside the stack holds an address into
 //! it across anything that may move it.
 //!
-//! A stack is empty until its task runs, doubles when it is full, gives memory back when it is mostly
-//! empty ([`Stack::trim`]), and has a *reserve* above its maximum, opened by an overflow, so that the
-//! `ensure` clauses and handlers of the frames next to the limit can call something.
+//! A stack is empty until its task runs. It doubles when it is full, and gives memory back when it is mostly
+//! empty ([`Stack::trim`]). Above its maximum it has a *reserve*, which an overflow opens: the `ensure` clauses
+//! and handlers of the frames next to the limit can call something.
 
 mod memory;
 mod sizes;
